@@ -4,7 +4,7 @@
 // It is not a general database interface, and it knows nothing of issues: records keeps the
 // domain in it. The engines are embedded (one file, for local mode and tests) and
 // dynamo/reader, dynamo/appender and dynamo/writer (DynamoDB). tabletest is the contract that
-// every engine passes.
+// every engine passes; what can be refused without storage is refused in check.go, alike for all.
 package table
 
 import (
@@ -27,7 +27,7 @@ const (
 func (n Name) String() string { return [...]string{"data", "audit"}[n] }
 
 // Index is a secondary ordering of a table's items. An item is in an index only while it has a
-// key there. Primary is the table itself.
+// key there, and is there as a whole. Primary is the table itself.
 type Index string
 
 const (
@@ -69,8 +69,9 @@ type IndexKey struct{ PK, SK string }
 type Item struct {
 	Key
 	// Doc is a JSON object. Engines may store its members natively, so numbers must fit an
-	// int64 or a decimal of 38 digits, and member order is not kept. The names pk, sk, v, ttl
-	// and those ending in _pk or _sk are the engine's.
+	// int64 or a decimal of 38 digits (1.50 may come back as 1.5), and member order is not
+	// kept. Names are not empty, at the top level not pk, sk, v, ttl nor ending in _pk or _sk
+	// (those are the engine's), and it nests at most 31 levels.
 	Doc json.RawMessage
 	// Version is compared by IfVersion. It is the writer's to raise; 1 or more.
 	Version int64
@@ -99,7 +100,10 @@ type Query struct {
 // more (engines bound a page at about 1 MB); it is never empty when More is set.
 type Page struct {
 	Items []Item
-	More  bool // continue with After set to the sort key (in that index) of the last item
+	// More: continue with After set to the sort key (in that index) of the last item. When the
+	// page is full, exactly if there is a next item; when it was cut short, the next page may
+	// turn out empty.
+	More bool
 }
 
 // Reader reads. All reads of Primary are strongly consistent; an index may lag by a moment.
@@ -108,8 +112,8 @@ type Page struct {
 type Reader interface {
 	// Get returns the item, or false if there is none.
 	Get(ctx context.Context, key Key) (Item, bool, error)
-	// BatchGet returns the items that exist, in any order. At most MaxBatchGetKeys distinct
-	// keys. It is no snapshot: items are read one by one.
+	// BatchGet returns the items that exist, in any order. At most MaxBatchGetKeys keys (else
+	// *TooLarge), none twice. It is no snapshot: items are read one by one.
 	BatchGet(ctx context.Context, keys []Key) ([]Item, error)
 	Query(ctx context.Context, q Query) (Page, error)
 }
@@ -187,13 +191,16 @@ type Writer interface {
 	// connection) the commit may or may not have happened.
 	Commit(ctx context.Context, ops []Op) error
 	// Next raises the counter under the key by one and returns it; the first call returns 1.
-	// A value is returned once, and lost if the caller does not use it.
+	// A value is returned once, and lost if the caller does not use it. The counter is an item
+	// whose Version is the last value, so Put can set it, and it starts with an empty Doc.
 	Next(ctx context.Context, key Key) (int64, error)
 }
 
 // Log appends to the audit table, and can do nothing else.
 type Log interface {
-	// Append stores the item if its key is free, else fails with a *Conflict.
+	// Append stores the item if its key is free, else fails with a *Conflict. The very same
+	// item again is no conflict, so that it is safe to try again after a lost answer. An item
+	// of another table than Audit is refused.
 	Append(ctx context.Context, item Item) error
 }
 
