@@ -160,3 +160,11 @@ func checkKeyPart(what, value string, limit int) error {
 	}
 	return nil
 }
+
+// CheckAppend tells whether a Log may store the item.
+func CheckAppend(it Item) error {
+	if it.Table != Audit {
+		return fmt.Errorf("a log appends to table %s only, not to table %s", Audit, it.Table)
+	}
+	return CheckItem(it)
+}
