@@ -27,7 +27,7 @@ func (db *DB) Get(ctx context.Context, key table.Key) (table.Item, bool, error) 
 	return it, found, err
 }
 
-// BatchGet implements table.Reader. Unlike the contract asks, it is a snapshot.
+// BatchGet implements table.Reader. Beyond the contract, it is a snapshot.
 func (db *DB) BatchGet(ctx context.Context, keys []table.Key) ([]table.Item, error) {
 	if err := errors.Join(ctx.Err(), table.CheckKeys(keys)); err != nil {
 		return nil, err
