@@ -11,6 +11,9 @@ import (
 	"github.com/aacworkflow/mcp-connector/shared/table"
 )
 
+// Log is where events are appended.
+type Log = table.Log
+
 // Call is one call on its way to its one event. Whoever acts for the call fills the event in;
 // the call is recorded either by committing CommitOp together with a change, or by Record.
 // Both write under the same key, so a call that ends in doubt (a time-out during the commit)
@@ -84,7 +87,7 @@ func (c *Call) Committed() { c.recorded = true }
 
 // Record writes the event of a call that ended with err, nil for success, unless it is in the
 // log already. The context should outlive the call's own deadline.
-func (c *Call) Record(ctx context.Context, log table.Log, err error) error {
+func (c *Call) Record(ctx context.Context, log Log, err error) error {
 	if c.recorded {
 		return nil
 	}

@@ -49,15 +49,15 @@ func (r Role) Manages() bool { return r == Owner || r == Admin }
 
 // Principal is who calls: a member of one workspace, through one token.
 type Principal struct {
-	WorkspaceID string
-	UserID      string
-	TokenID     string
-	Name        string // display name, for people
-	Role        Role   // as read when this request was authorised
-	Scopes      []Scope
+	WorkspaceID string  `json:"workspace_id"`
+	UserID      string  `json:"user_id"`
+	TokenID     string  `json:"token_id"`
+	Name        string  `json:"name"` // display name, for people
+	Role        Role    `json:"role"` // as read when this request was authorised
+	Scopes      []Scope `json:"scopes"`
 	// CanStepUp tells whether the caller can get a token with more scopes by itself. A
 	// personal token cannot.
-	CanStepUp bool
+	CanStepUp bool `json:"can_step_up,omitempty"`
 }
 
 // Has tells whether the principal carries the scope.
