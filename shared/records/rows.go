@@ -69,12 +69,19 @@ type Agent struct {
 	ArchivedAt     micros     `json:"archived_at,omitempty"`
 }
 
+// Statuses of an autopilot.
+const (
+	AutopilotActive   = "active"
+	AutopilotPaused   = "paused"
+	AutopilotArchived = "archived"
+)
+
 // Autopilot is standing work for an agent.
 type Autopilot struct {
 	ID                 tracker.ID `json:"id"`
 	Title              string     `json:"title"`       // 1 to 200 characters
 	AssigneeID         tracker.ID `json:"assignee_id"` // an agent
-	Status             string     `json:"status"`      // active, paused or archived
+	Status             string     `json:"status"`
 	ExecutionMode      string     `json:"execution_mode"`
 	IssueTitleTemplate string     `json:"issue_title_template"` // {{date}}; empty: the title
 	CreatedByID        tracker.ID `json:"created_by_id"`
@@ -112,7 +119,10 @@ type issueRow struct {
 	Tasks     []Task     `json:"tasks,omitempty"`      // active ones, at most tracker.MaxActiveTasks
 	Parked    bool       `json:"parked,omitempty"`     // its agent was assigned, but not started
 	OriginRun *runRef    `json:"origin_run,omitempty"` // the run that made it
-	HasBody   bool       `json:"has_body,omitempty"`   // there is a bodyRow
+	// BodyVersion is the version of the bodyRow, 0 for none. Whoever changes the description
+	// gives the bodyRow the version that this row gets in the same commit, so that a reader of
+	// both sees whether they belong together.
+	BodyVersion int64 `json:"body_version,omitempty"`
 
 	DeletedAt       micros                `json:"deleted_at,omitempty"`
 	DeletedBy       tracker.ID            `json:"deleted_by,omitempty"`

@@ -1,0 +1,53 @@
+package records
+
+import (
+	"github.com/aacworkflow/mcp-connector/shared/audit"
+	"github.com/aacworkflow/mcp-connector/shared/identity"
+	"github.com/aacworkflow/mcp-connector/shared/table"
+	"github.com/aacworkflow/mcp-connector/shared/tracker"
+)
+
+// Readers makes the tracker.Reader of each call. It holds nothing that writes.
+type Readers struct{ t table.Reader }
+
+// NewReaders returns the Readers over a table.
+func NewReaders(t table.Reader) *Readers { return &Readers{t: t} }
+
+// Stores makes the tracker.Store of each call.
+type Stores struct {
+	w     table.Writer
+	newID func() tracker.ID
+}
+
+// NewStores returns the Stores over a table. newID returns a new id at each call, and must be
+// safe for concurrent use.
+func NewStores(w table.Writer, newID func() tracker.ID) *Stores { return &Stores{w: w, newID: newID} }
+
+// reader answers one call. It has no method that writes.
+type reader struct {
+	t    table.Reader
+	call *audit.Call // never nil, and with a principal
+}
+
+// store acts for one call.
+type store struct {
+	reader
+	w     table.Writer // the same tables as reader.t
+	newID func() tracker.ID
+}
+
+func newReader(t table.Reader, call *audit.Call) *reader { return &reader{t: t, call: call} }
+
+func newStore(s *Stores, call *audit.Call) *store {
+	return &store{reader: reader{t: s.w, call: call}, w: s.w, newID: s.newID}
+}
+
+func (r *reader) principal() *identity.Principal { return r.call.Principal }
+
+// workspace is the one of the caller's token. Every key is made with it.
+func (r *reader) workspace() tracker.ID { return tracker.ID(r.call.Principal.WorkspaceID) }
+
+func (r *reader) userID() tracker.ID { return tracker.ID(r.call.Principal.UserID) }
+
+// now is the time of the call, in the grain of what is stored.
+func (r *reader) now() micros { return microsOf(r.call.Now()) }
