@@ -1,0 +1,4 @@
+package trackertest
+
+// writes is what acting does.
+var writes = []testCase{}
