@@ -78,7 +78,7 @@ func askAll(t *testing.T, e Engine, q table.Query) []string {
 
 func testRanges(t *testing.T, e Engine) {
 	stored := []string{"a", "b", "b#1", "b#2", "c", "d"}
-	bounds := []string{"", "0", "a", "b", "b#", "b#1", "bb", "d", "e"}
+	bounds := []string{"", "0", "a", "b#", "b#1", "d", "e"}
 	for _, in := range indexes {
 		var items []table.Item
 		for _, sk := range stored {
@@ -92,13 +92,16 @@ func testRanges(t *testing.T, e Engine) {
 	for i, in := range indexes {
 		for _, desc := range []bool{false, true} {
 			forAll(bounds, func(from, to, after string) {
+				if i > 1 && after != "" && after != "b#1" {
+					return // one table and one index take every combination, the others a part
+				}
 				q := table.Query{Table: in.table, Index: in.index, PK: "p", From: from, To: to, After: after, Desc: desc, Limit: 100}
 				want := selected(stored, q)
 				if got, more := ask(t, e, q); !slices.Equal(got, want) || more {
 					t.Errorf("%+v: %q, more %t; want %q", q, got, more, want)
 				}
-				if i > 1 && after != "" {
-					return // paging does not depend on which index it is: two are enough
+				if i > 1 {
+					return
 				}
 				q.Limit = 2
 				got, more := ask(t, e, q)
