@@ -1,6 +1,7 @@
 package records
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -50,11 +51,21 @@ func decode[T any](it table.Item) (row[T], error) {
 
 // item makes an item of a document. version is 1 for a new one, else that of the row read plus 1.
 func item(key table.Key, version int64, doc any, index map[table.Index]table.IndexKey) (table.Item, error) {
-	b, err := json.Marshal(doc)
+	b, err := encode(doc)
 	if err != nil {
 		return table.Item{}, fmt.Errorf("encode an item from %T: %w", doc, err)
 	}
 	return table.Item{Key: key, Doc: b, Version: version, Index: index}, nil
+}
+
+// encode leaves <, > and & as they are: escaped they take six bytes each, and a thread full of
+// them would not fit into the one commit that deletes it.
+func encode(doc any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(doc)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
 // batch holds the items of one BatchGet; what does not exist is missing.

@@ -1,6 +1,9 @@
 package records
 
 import (
+	"context"
+	"time"
+
 	"github.com/aacworkflow/mcp-connector/shared/audit"
 	"github.com/aacworkflow/mcp-connector/shared/identity"
 	"github.com/aacworkflow/mcp-connector/shared/table"
@@ -17,11 +20,14 @@ func NewReaders(t table.Reader) *Readers { return &Readers{t: t} }
 type Stores struct {
 	w     table.Writer
 	newID func() tracker.ID
+	pause func(context.Context, time.Duration) error // between attempts to commit
 }
 
 // NewStores returns the Stores over a table. newID returns a new id at each call, and must be
 // safe for concurrent use.
-func NewStores(w table.Writer, newID func() tracker.ID) *Stores { return &Stores{w: w, newID: newID} }
+func NewStores(w table.Writer, newID func() tracker.ID) *Stores {
+	return &Stores{w: w, newID: newID, pause: sleep}
+}
 
 // reader answers one call. It has no method that writes.
 type reader struct {
@@ -34,12 +40,13 @@ type store struct {
 	reader
 	w     table.Writer // the same tables as reader.t
 	newID func() tracker.ID
+	pause func(context.Context, time.Duration) error
 }
 
 func newReader(t table.Reader, call *audit.Call) *reader { return &reader{t: t, call: call} }
 
 func newStore(s *Stores, call *audit.Call) *store {
-	return &store{reader: reader{t: s.w, call: call}, w: s.w, newID: s.newID}
+	return &store{reader: reader{t: s.w, call: call}, w: s.w, newID: s.newID, pause: s.pause}
 }
 
 func (r *reader) principal() *identity.Principal { return r.call.Principal }
