@@ -1,0 +1,203 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// rule says what a package may import. A name that ends in /... stands for all below it.
+type rule struct {
+	pkg   string
+	may   []string          // of our packages, directly; others only if allowed here
+	never map[string]string // at any distance: path (or path/...) and why not
+}
+
+const (
+	dynamo   = "github.com/aws/aws-sdk-go-v2/..."
+	awsRun   = "github.com/aws/aws-lambda-go/..."
+	awsProxy = "github.com/awslabs/aws-lambda-go-api-proxy/..."
+)
+
+// Reasons, so that a failure explains itself.
+const (
+	pure     = "the domain does not know how it is hosted or kept"
+	noWrite  = "a reading program holds no code that writes to the tracker"
+	noEngine = "the engine is handed in"
+	noHost   = "only lambdarun and functions/local know how a program is hosted"
+	noNet    = "a handler reaches nothing that it was not handed"
+	keepsAll = "it makes the linker keep every DynamoDB operation, and the proof by symbols worthless"
+)
+
+var domainNever = map[string]string{
+	"net/http": pure, dynamo: pure, awsRun: noHost, awsProxy: noHost, "go.etcd.io/bbolt": noEngine,
+}
+
+func also(base map[string]string, more map[string]string) map[string]string {
+	all := map[string]string{}
+	for k, v := range base {
+		all[k] = v
+	}
+	for k, v := range more {
+		all[k] = v
+	}
+	return all
+}
+
+var (
+	toolNever = also(domainNever, map[string]string{"os/exec": noNet, "net": noNet})
+	readNever = also(toolNever, map[string]string{
+		"shared/dynamo/...": noEngine, "shared/embedded": noEngine, "shared/tools/write": noWrite, "shared/records": noEngine,
+	})
+)
+
+// check tells, for each package, what breaks its rule, and which rules no package is under.
+func checkImports(pkgs []pkg, rules []rule) (findings []string) {
+	used := map[string]bool{}
+	for _, p := range pkgs {
+		r, ok := ruleFor(p.name(), rules)
+		if !ok {
+			findings = append(findings, fmt.Sprintf("%s has no rule: add one to infra/check/imports_test.go", p.name()))
+			continue
+		}
+		used[r.pkg] = true
+		for _, imp := range p.Imports {
+			if own, ok := strings.CutPrefix(imp, module); ok && !matchesAny(own, r.may) {
+				findings = append(findings, fmt.Sprintf("%s may not import %s", p.name(), own))
+			}
+		}
+		for _, dep := range append(slices.Clone(p.Deps), p.Imports...) {
+			for path, why := range r.never {
+				if matches(strings.TrimPrefix(dep, module), path) && !findingSaid(findings, p.name(), dep) {
+					findings = append(findings, fmt.Sprintf("%s must never reach %s: %s", p.name(), strings.TrimPrefix(dep, module), why))
+				}
+			}
+		}
+	}
+	for _, r := range rules {
+		if !used[r.pkg] {
+			findings = append(findings, fmt.Sprintf("the rule for %s is about no package: remove it", r.pkg))
+		}
+	}
+	return findings
+}
+
+func findingSaid(findings []string, pkg, dep string) bool {
+	return slices.ContainsFunc(findings, func(f string) bool {
+		return strings.HasPrefix(f, pkg+" must never reach "+strings.TrimPrefix(dep, module)+":")
+	})
+}
+
+// ruleFor returns the most exact rule.
+func ruleFor(name string, rules []rule) (rule, bool) {
+	var best rule
+	found := false
+	for _, r := range rules {
+		if matches(name, r.pkg) && (!found || len(r.pkg) > len(best.pkg)) {
+			best, found = r, true
+		}
+	}
+	return best, found
+}
+
+func matches(name, pattern string) bool {
+	if below, ok := strings.CutSuffix(pattern, "/..."); ok {
+		return name == below || strings.HasPrefix(name, below+"/")
+	}
+	return name == pattern
+}
+
+func matchesAny(name string, patterns []string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool { return matches(name, p) })
+}
+
+func TestImports(t *testing.T) {
+	pkgs, err := list(root(t), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(pkgs) < 20 {
+		t.Fatalf("saw only %d packages", len(pkgs))
+	}
+	for _, f := range checkImports(pkgs, importRules) {
+		t.Error(f)
+	}
+}
+
+// TestOnlyLambdarunIsHosted holds that what knows Lambda is imported in one place.
+func TestOnlyLambdarunIsHosted(t *testing.T) {
+	pkgs, err := list(root(t), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := false
+	for _, p := range pkgs {
+		for _, imp := range p.Imports {
+			if !matches(imp, awsRun) && !matches(imp, awsProxy) {
+				continue
+			}
+			if p.name() != "shared/lambdarun" {
+				t.Errorf("%s imports %s: %s", p.name(), imp, noHost)
+			}
+			seen = true
+		}
+	}
+	if !seen {
+		t.Error("nobody imports aws-lambda-go: this test looks at the wrong thing")
+	}
+}
+
+func TestImportsCatchWhatIsPlanted(t *testing.T) {
+	planted := map[string]struct{ path, source, finding string }{
+		"network below a read tool": {"shared/tools/read/planted.go", `package read; import _ "net/http"`, "shared/tools/read must never reach net/http"},
+		"a write tool below a read": {"shared/tools/read/planted.go", `package read; import _ "` + module + `shared/tools/write"`, "shared/tools/read must never reach shared/tools/write"},
+		"reflect in a handler":      {"shared/tools/write/planted.go", `package write; import _ "os/exec"`, "shared/tools/write must never reach os/exec"},
+		"an engine in the domain":   {"shared/records/planted.go", `package records; import _ "` + module + `shared/embedded"`, "shared/records may not import shared/embedded"},
+		"a package without a rule":  {"shared/planted/planted.go", `package planted`, "shared/planted has no rule"},
+	}
+	for name, p := range planted {
+		t.Run(name, func(t *testing.T) {
+			pkgs, err := list(root(t), plant(t, p.path, p.source))
+			if err != nil {
+				t.Fatal(err)
+			}
+			wantFinding(t, checkImports(pkgs, importRules), p.finding)
+		})
+	}
+	t.Run("a rule without a package", func(t *testing.T) {
+		wantFinding(t, checkImports(nil, []rule{{pkg: "shared/gone"}}), "shared/gone is about no package")
+	})
+}
+
+// handlersNever are imported by no handler: they hide calls from a call graph.
+var handlersNever = []string{"reflect", "unsafe"}
+
+func checkHandlers(pkgs []pkg) (findings []string) {
+	for _, p := range pkgs {
+		if !matches(p.name(), "shared/tools/...") {
+			continue
+		}
+		for _, imp := range handlersNever {
+			if slices.Contains(p.Imports, imp) {
+				findings = append(findings, fmt.Sprintf("%s imports %s, which hides calls from the call graph", p.name(), imp))
+			}
+		}
+	}
+	return findings
+}
+
+func TestHandlersHideNoCalls(t *testing.T) {
+	pkgs, err := list(root(t), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range checkHandlers(pkgs) {
+		t.Error(f)
+	}
+	pkgs, err = list(root(t), plant(t, "shared/tools/read/planted.go", `package read; import _ "reflect"`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantFinding(t, checkHandlers(pkgs), "shared/tools/read", "reflect")
+}
