@@ -47,7 +47,7 @@ func TestForm(t *testing.T) {
 			t.Errorf("a new token does not parse to itself: %v", err)
 		}
 	}
-	if newToken(t, nil).Secret() == newToken(t, nil).Secret() {
+	if one, other := newToken(t, nil), newToken(t, nil); one.Secret() == other.Secret() {
 		t.Error("two tokens are the same")
 	}
 	if a, b := newToken(t, fixed(0)), newToken(t, fixed(0xff)); !strings.Contains(a.Secret(), strings.Repeat("0", 43)) || a.Hash() == b.Hash() {
