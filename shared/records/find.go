@@ -1,6 +1,7 @@
 package records
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"time"
@@ -17,24 +18,35 @@ type found struct {
 	key   table.Key // of the issue
 	issue row[issueRow]
 	body  row[bodyRow] // if asked for; that of the very version of the issue
+	with  batch        // the items of search.with that exist
 }
 
 // live tells whether there is an issue that is not deleted.
 func (f found) live() bool { return f.issue.found() && !f.issue.Doc.deleted() }
 
+// search says what to read besides an issue and the directory.
+type search struct {
+	ref    tracker.IssueRef
+	body   bool                   // the description
+	with   []table.Key            // further items, in the first request
+	beside func(number int) error // reads on, next to the last request; number 0: no such issue
+}
+
 // findIssue reads what the reference means. Missing and deleted are not errors here: reads
 // refuse both (see liveIssue), a delete answers a tombstone again.
-//
-// The requests made do not depend on what is there: one for an identifier, two for an id, each
-// of them also when the first shows that there is nothing. So time does not tell what exists.
 func (r *reader) findIssue(ctx context.Context, ref tracker.IssueRef) (found, error) {
-	return r.findWith(ctx, ref, false)
+	return r.find(ctx, search{ref: ref})
 }
 
 // liveIssue is findIssue for calls to which a deleted issue is missing.
 //   - fault.NotFound
 func (r *reader) liveIssue(ctx context.Context, ref tracker.IssueRef) (found, error) {
-	return liveOnly(r.findWith(ctx, ref, false))
+	return liveOnly(r.find(ctx, search{ref: ref}))
+}
+
+// findWith is findIssue, with the description if asked for.
+func (r *reader) findWith(ctx context.Context, ref tracker.IssueRef, body bool) (found, error) {
+	return r.find(ctx, search{ref: ref, body: body})
 }
 
 func liveOnly(f found, err error) (found, error) {
@@ -52,13 +64,18 @@ func issueNotFound() *fault.Fault {
 // bodyTries bounds how often an issue and its description are read until they fit together.
 const bodyTries = 3
 
-// findWith is findIssue, with the description if asked for.
-func (r *reader) findWith(ctx context.Context, ref tracker.IssueRef, body bool) (found, error) {
+// find reads what the search asks for.
+//
+// The requests made do not depend on what is there: one for an identifier, two for an id, the
+// second of them also when the first shows that there is nothing. So time does not tell what
+// exists.
+func (r *reader) find(ctx context.Context, s search) (found, error) {
 	for range bodyTries {
-		f, err := r.findOnce(ctx, ref, body)
-		if err != nil || !body || !f.live() || f.body.Version == f.issue.Doc.BodyVersion {
+		f, err := r.findOnce(ctx, s)
+		if err != nil || !s.body || !f.live() || f.body.Version == f.issue.Doc.BodyVersion {
 			return f, err
 		}
+		s.beside = nil // done
 	}
 	return found{}, contention()
 }
@@ -74,23 +91,23 @@ func contention() *fault.Fault {
 	return f
 }
 
-func (r *reader) findOnce(ctx context.Context, ref tracker.IssueRef, body bool) (found, error) {
+func (r *reader) findOnce(ctx context.Context, s search) (found, error) {
 	w := r.workspace()
-	prefix, number, byIdentifier := ref.Identifier()
-	first := directoryKey(w)
-	if byIdentifier {
-		b, err := getBatch(ctx, r.t, r.issueKeys(number, body, first)...)
+	first := append([]table.Key{directoryKey(w)}, s.with...)
+	prefix, number, ok := s.ref.Identifier()
+	if ok {
+		b, err := r.findLast(ctx, s, number, first)
 		if err != nil {
 			return found{}, err
 		}
-		f, err := r.take(b, b, number, body)
+		f, err := r.take(s, number, b, b)
 		if err == nil && f.dir.Workspace.IssuePrefix != prefix {
-			f.issue, f.body = row[issueRow]{}, row[bodyRow]{} // another workspace's identifier
+			f.issue, f.body = row[issueRow]{}, row[bodyRow]{} // what it names is in another workspace
 		}
 		return r.target(f), err
 	}
-	pointer := issuePointerKey(w, tracker.ID(strings.ToLower(string(ref))))
-	b, err := getBatch(ctx, r.t, first, pointer)
+	pointer := issuePointerKey(w, tracker.ID(strings.ToLower(string(s.ref))))
+	b, err := getBatch(ctx, r.t, append(first, pointer)...)
 	if err != nil {
 		return found{}, err
 	}
@@ -98,38 +115,57 @@ func (r *reader) findOnce(ctx context.Context, ref tracker.IssueRef, body bool) 
 	if err != nil {
 		return found{}, err
 	}
-	issues, err := getBatch(ctx, r.t, r.issueKeys(to.Doc.Number, body)...) // number 0: nothing there
+	last, err := r.findLast(ctx, s, to.Doc.Number, nil)
 	if err != nil {
 		return found{}, err
 	}
-	f, err := r.take(b, issues, to.Doc.Number, body)
+	f, err := r.take(s, to.Doc.Number, b, last)
 	return r.target(f), err
 }
 
-func (r *reader) issueKeys(number int, body bool, others ...table.Key) []table.Key {
+// findLast makes the request that reads the issue, and what goes beside it.
+func (r *reader) findLast(ctx context.Context, s search, number int, others []table.Key) (batch, error) {
 	keys := append(others, issueKey(r.workspace(), number))
-	if body {
+	if s.body {
 		keys = append(keys, bodyKey(r.workspace(), number))
 	}
-	return keys
+	var b batch
+	read := func() (err error) {
+		b, err = getBatch(ctx, r.t, keys...)
+		return err
+	}
+	if s.beside == nil {
+		return b, read()
+	}
+	err := together(read, func() error { return s.beside(number) })
+	return b, err
 }
 
-// take decodes the directory and the issue from what was read.
-func (r *reader) take(directories, issues batch, number int, body bool) (found, error) {
+// together runs two reads side by side, and returns the error of the first before that of the
+// second.
+func together(a, b func() error) error {
+	second := make(chan error, 1)
+	go func() { second <- b() }()
+	first := a()
+	return cmp.Or(first, <-second)
+}
+
+// take decodes what was read.
+func (r *reader) take(s search, number int, first, last batch) (found, error) {
 	w := r.workspace()
-	f := found{key: issueKey(w, number)}
-	dir, err := pick[directoryRow](directories, directoryKey(w))
+	f := found{key: issueKey(w, number), with: first}
+	dir, err := pick[directoryRow](first, directoryKey(w))
 	if err != nil {
 		return found{}, err
 	}
 	if f.dir, err = r.openDirectory(dir); err != nil {
 		return found{}, err
 	}
-	if f.issue, err = pick[issueRow](issues, f.key); err != nil {
+	if f.issue, err = pick[issueRow](last, f.key); err != nil {
 		return found{}, err
 	}
-	if body {
-		f.body, err = pick[bodyRow](issues, bodyKey(w, number))
+	if s.body {
+		f.body, err = pick[bodyRow](last, bodyKey(w, number))
 	}
 	return f, err
 }

@@ -71,7 +71,12 @@ func runKey(w, autopilot tracker.ID, at time.Time, id tracker.ID) table.Key {
 func usagePK(w tracker.ID) string { return "USE#" + string(w) }
 
 func usageKey(w tracker.ID, r tracker.UsageRow) table.Key {
-	return data(usagePK(w), strings.Join([]string{string(r.Date), r.Provider, r.Model}, "#"))
+	return data(usagePK(w), usageSK(r))
+}
+
+// usageSK takes no # in a provider.
+func usageSK(r tracker.UsageRow) string {
+	return strings.Join([]string{string(r.Date), r.Provider, r.Model}, "#")
 }
 
 func idempotencyKey(w, user tracker.ID, tool, key string) table.Key {
@@ -96,13 +101,16 @@ func issueIndex(w tracker.ID, r issueRow) map[table.Index]table.IndexKey {
 	if assignee == "" {
 		assignee = noAssignee
 	}
-	sk := fmt.Sprintf("%020d#%010d", r.UpdatedAt, r.Number)
+	sk := updatedSK(r)
 	return map[table.Index]table.IndexKey{
 		table.ByStatus:   {PK: statusPK(w, r.Status), SK: sk},
 		table.ByAssignee: {PK: assigneePK(w, assignee), SK: sk},
 		table.ByUpdated:  {PK: updatedPK(w), SK: sk},
 	}
 }
+
+// updatedSK sorts issues by their last change, then by number.
+func updatedSK(r issueRow) string { return fmt.Sprintf("%020d#%010d", r.UpdatedAt, r.Number) }
 
 func statusPK(w tracker.ID, s tracker.Status) string { return workspacePK(w) + "#S#" + string(s) }
 
