@@ -87,7 +87,16 @@ type Reply struct {
 }
 
 // Invoke runs one call from the principal to the reply.
-func (b *Bound) Invoke(ctx context.Context, req Request) Reply {
+func (b *Bound) Invoke(ctx context.Context, req Request) Reply { return b.invoke(ctx, req, nil) }
+
+// Refuse runs one call that its front could not read as arguments, such as a body that says it
+// is no JSON. Whether the caller may call at all is decided first; then the call is refused
+// with f, and recorded like any other.
+func (b *Bound) Refuse(ctx context.Context, req Request, f *fault.Fault) Reply {
+	return b.invoke(ctx, req, f)
+}
+
+func (b *Bound) invoke(ctx context.Context, req Request, refusal *fault.Fault) Reply {
 	if err := identity.Require(req.Principal); err != nil {
 		return Reply{Fault: fault.Of(err)}
 	}
@@ -95,12 +104,12 @@ func (b *Bound) Invoke(ctx context.Context, req Request) Reply {
 		Principal: req.Principal, Tool: b.def.Name, Recorder: b.def.Name, Required: b.def.Scopes(),
 		Transport: req.Transport, CallID: req.CallID, Client: req.Client, SourceIP: req.SourceIP, TraceID: req.TraceID,
 	})
-	value, err := b.run(ctx, call, req)
+	value, err := b.run(ctx, call, req, refusal)
 	return b.conclude(ctx, call, value, err)
 }
 
 // run decides and acts. Whatever it returns is recorded by conclude.
-func (b *Bound) run(ctx context.Context, call *audit.Call, req Request) (value json.RawMessage, err error) {
+func (b *Bound) run(ctx context.Context, call *audit.Call, req Request, refusal *fault.Fault) (value json.RawMessage, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			value, err = nil, fmt.Errorf("panic in %s: %v\n%s", b.def.Name, p, debug.Stack())
@@ -110,6 +119,9 @@ func (b *Bound) run(ctx context.Context, call *audit.Call, req Request) (value j
 	defer cancel()
 	if err := identity.Require(req.Principal, b.def.Scopes()...); err != nil {
 		return nil, err
+	}
+	if refusal != nil {
+		return nil, refusal
 	}
 	args, err := b.def.members.split(req.Arguments)
 	if err != nil {
