@@ -38,7 +38,7 @@ fuzz: ## Run every fuzz target for FUZZTIME (10s)
 
 .PHONY: clients
 clients: ## Walk through the tools with the TypeScript and the Go SDK client
-	$(MAKE) -C infra/clients walk GO="$(GO)"
+	$(GO) run ./infra/clients
 
 .PHONY: golden
 golden: ## Rewrite the golden files of the tests; read the diff before you commit it

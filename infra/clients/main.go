@@ -1,0 +1,194 @@
+// Command clients proves the connector with software that others wrote: it starts the local
+// program with fresh demo data, then lets the official Go and TypeScript MCP clients walk
+// through the tools, with every token, in both protocol eras, and finally compares the audit
+// log with the calls that were made.
+//
+// It is not for the wire's details; shared/mcpserver tests those. Start with main.go; walk.go is
+// the walk in Go, ts/walk.mjs the same in TypeScript.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// startsWithin bounds the wait for the local program, which compiles first.
+const startsWithin = 3 * time.Minute
+
+// local is what the program writes about itself: $DATA/local.json.
+type local struct {
+	URL         string            `json:"url"`
+	MCPURL      string            `json:"mcp_url"`
+	WorkspaceID string            `json:"workspace_id"`
+	Tokens      map[string]string `json:"tokens"`
+}
+
+func main() {
+	if err := run(context.Background()); err != nil {
+		fmt.Fprintln(os.Stderr, "clients:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context) (err error) {
+	dir, err := os.MkdirTemp("", "aac-clients-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	stop, err := start(ctx, dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stop()) }()
+	l, err := waitFor(ctx, filepath.Join(dir, "data", "local.json"))
+	if err != nil {
+		return err
+	}
+	for _, client := range []struct {
+		name string
+		walk func(context.Context, local, string) (int, error)
+	}{{"Go SDK", walkGo}, {"TypeScript SDK", walkTypeScript}} {
+		before, err := countEvents(ctx, l)
+		if err != nil {
+			return err
+		}
+		calls, err := client.walk(ctx, l, filepath.Join(dir, "data", "local.json"))
+		if err != nil {
+			return fmt.Errorf("%s: %w", client.name, err)
+		}
+		after, err := countEvents(ctx, l)
+		if err != nil {
+			return err
+		}
+		if after-before != calls {
+			return fmt.Errorf("%s: made %d calls, the audit logs gained %d events", client.name, calls, after-before)
+		}
+		fmt.Printf("%s: %d calls, %d events in the audit logs: as expected\n", client.name, calls, after-before)
+	}
+	return nil
+}
+
+// start builds and starts the local program on a free port of the loopback interface.
+func start(ctx context.Context, dir string) (stop func() error, err error) {
+	program := filepath.Join(dir, "local")
+	build := exec.CommandContext(ctx, "go", "build", "-o", program, "./functions/local")
+	build.Stderr = os.Stderr
+	if err := build.Run(); err != nil {
+		return nil, fmt.Errorf("build ./functions/local (run this from the directory of go.mod): %w", err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	addr := listener.Addr().String()
+	if err := listener.Close(); err != nil {
+		return nil, err
+	}
+	log, err := os.Create(filepath.Join(dir, "log"))
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(ctx, program)
+	cmd.Env = append(os.Environ(), "ADDR="+addr, "DATA="+filepath.Join(dir, "data"))
+	cmd.Stdout, cmd.Stderr = log, log
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	return func() error {
+		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+			return err
+		}
+		if err := cmd.Wait(); err != nil {
+			return fmt.Errorf("the local program did not stop cleanly: %w", err)
+		}
+		return nil
+	}, nil
+}
+
+// waitFor waits until the program has said where it is and answers there.
+func waitFor(ctx context.Context, file string) (l local, err error) {
+	ctx, cancel := context.WithTimeout(ctx, startsWithin)
+	defer cancel()
+	for {
+		if l, err = ask(ctx, file); err == nil {
+			return l, nil
+		}
+		select {
+		case <-ctx.Done():
+			return l, fmt.Errorf("the local program did not start: %w", err)
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+func ask(ctx context.Context, file string) (l local, err error) {
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return l, err
+	}
+	if err := json.Unmarshal(content, &l); err != nil {
+		return l, err
+	}
+	_, err = get(ctx, l.URL+"/health", "")
+	return l, err
+}
+
+// get returns the JSON object at a URL.
+func get(ctx context.Context, url, token string) (map[string]any, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return nil, err
+	}
+	if token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	var body map[string]any
+	if err := json.NewDecoder(resp.Body).Decode(&body); err != nil {
+		return nil, err
+	}
+	if resp.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("%s answered %s: %v", req.URL.Path, resp.Status, body["error"])
+	}
+	return body, nil
+}
+
+// countEvents counts the tool calls in the audit logs of both workspaces. Reading a log is
+// recorded too, and not counted.
+func countEvents(ctx context.Context, l local) (count int, err error) {
+	for _, owner := range []string{"owner", "outsider"} {
+		cursor := ""
+		for {
+			page, err := get(ctx, l.URL+"/audit?limit=100"+cursor, l.Tokens[owner])
+			if err != nil {
+				return 0, err
+			}
+			events, _ := page["events"].([]any)
+			for _, e := range events {
+				if event, _ := e.(map[string]any); event["recorder"] != "_audit" {
+					count++
+				}
+			}
+			next, _ := page["next_cursor"].(string)
+			if next == "" {
+				break
+			}
+			cursor = "&cursor=" + next
+		}
+	}
+	return count, nil
+}
