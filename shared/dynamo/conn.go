@@ -38,6 +38,7 @@ func Connect(ctx context.Context, tables Tables) (Conn, error) {
 	if err != nil {
 		return Conn{}, fmt.Errorf("load the AWS configuration: %w", err)
 	}
+	cfg.APIOptions = append(cfg.APIOptions, PlainBody)
 	return Conn{API: dynamodb.NewFromConfig(cfg), Tables: tables}, nil
 }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/smithy-go/middleware"
 
 	"github.com/aacworkflow/mcp-connector/shared/dynamo"
 )
@@ -141,6 +142,7 @@ func (s *Server) Conn(t testing.TB, change ...func(*dynamodb.Options)) dynamo.Co
 		BaseEndpoint: aws.String(s.endpoint),
 		Credentials:  credentials.NewStaticCredentialsProvider(accessKey, accessKey, ""),
 		Retryer:      aws.NopRetryer{},
+		APIOptions:   []func(*middleware.Stack) error{dynamo.PlainBody},
 	}
 	if err := createTables(context.Background(), dynamodb.New(options), tables); err != nil {
 		t.Fatal(err)
