@@ -1,11 +1,9 @@
 package records
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/aacworkflow/mcp-connector/shared/fault"
@@ -37,28 +35,26 @@ func (s *store) claim() (*claim, error) {
 	}, nil
 }
 
-// beside reads what is kept under the key while the caller reads what else it needs. The error
-// of the caller's reads comes first: who may not call gets no replay.
-func (c *claim) beside(ctx context.Context, t table.Reader, others func() error) error {
+// keys are the rows to read for the claim, next to whatever else the call reads first.
+func (c *claim) keys() []table.Key {
 	if c == nil {
-		return others()
+		return nil
 	}
-	var mine error
-	var wait sync.WaitGroup
-	wait.Go(func() { c.row, mine = get[idempotencyRow](ctx, t, c.key) })
-	err := others()
-	wait.Wait()
-	if err != nil {
-		return err
-	}
-	return mine
+	return []table.Key{c.key}
 }
 
-// replay decodes the kept result into result and tells whether there is one. It needs no look
-// at the target, so it still answers once that is deleted.
+// replay decodes the kept result into result and tells whether there is one, given the rows that
+// were read. It needs no look at the target, so it still answers once that is deleted.
 //   - fault.Conflict: idempotency_conflict
-func (s *store) replay(c *claim, result any) (bool, error) {
-	if c == nil || !c.row.found() || c.row.Doc.ExpiresAt <= s.now() {
+func (s *store) replay(c *claim, rows batch, result any) (bool, error) {
+	if c == nil {
+		return false, nil
+	}
+	var err error
+	if c.row, err = pick[idempotencyRow](rows, c.key); err != nil {
+		return false, err
+	}
+	if !c.row.found() || c.row.Doc.ExpiresAt <= s.now() {
 		return false, nil
 	}
 	if c.row.Doc.Digest != c.digest {
