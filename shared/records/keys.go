@@ -2,6 +2,7 @@ package records
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -26,6 +27,8 @@ import (
 //	USE#<w>           <day>#<prov>#<model>  tracker.UsageRow
 //	IDEM#<w>#<user>   <tool>#<key>          idempotencyRow, expires
 //	SEQ#<w>           ISSUE                 counter of issue numbers
+//	WS#<w>            LOAD                  loadingRow: only while the workspace is being loaded
+//	SLUG#<slug>       WS                    slugRow: the workspace that has the slug
 //
 // Indexes: byStatus WS#<w>#S#<status>, byAssignee WS#<w>#A#<assignee id, or - for none>,
 // byUpdated WS#<w>#U; sort key in each <updated µs>#<n>.
@@ -40,6 +43,16 @@ const issuePrefix = "I#"
 
 func issueSK(number int) string { return fmt.Sprintf("%s%010d", issuePrefix, number) }
 
+// numberOf is the opposite of issueSK.
+func numberOf(sk string) (number int, ok bool) {
+	digits, ok := strings.CutPrefix(sk, issuePrefix)
+	if !ok {
+		return 0, false
+	}
+	number, err := strconv.Atoi(digits)
+	return number, err == nil
+}
+
 func issueKey(w tracker.ID, number int) table.Key { return data(workspacePK(w), issueSK(number)) }
 
 func issuePointerKey(w, id tracker.ID) table.Key { return data(workspacePK(w), "ID#"+string(id)) }
@@ -48,7 +61,11 @@ func commentPointerKey(w, id tracker.ID) table.Key { return data(workspacePK(w),
 
 func taskKey(w, id tracker.ID) table.Key { return data(workspacePK(w), "T#"+string(id)) }
 
-func autopilotKey(w, id tracker.ID) table.Key { return data(workspacePK(w), "AP#"+string(id)) }
+const autopilotPrefix = "AP#"
+
+func autopilotKey(w, id tracker.ID) table.Key {
+	return data(workspacePK(w), autopilotPrefix+string(id))
+}
 
 func bodyKey(w tracker.ID, number int) table.Key {
 	return data(fmt.Sprintf("IB#%s#%010d", w, number), "BODY")
@@ -65,8 +82,10 @@ func threadKey(w tracker.ID, number int, root tracker.ID) table.Key {
 }
 
 func runKey(w, autopilot tracker.ID, at time.Time, id tracker.ID) table.Key {
-	return data("RUN#"+string(w)+"#"+string(autopilot), timedSK(at, id))
+	return data(runsPK(w, autopilot), timedSK(at, id))
 }
+
+func runsPK(w, autopilot tracker.ID) string { return "RUN#" + string(w) + "#" + string(autopilot) }
 
 func usagePK(w tracker.ID) string { return "USE#" + string(w) }
 
@@ -84,6 +103,10 @@ func idempotencyKey(w, user tracker.ID, tool, key string) table.Key {
 }
 
 func counterKey(w tracker.ID) table.Key { return data("SEQ#"+string(w), "ISSUE") }
+
+func loadingKey(w tracker.ID) table.Key { return data(workspacePK(w), "LOAD") }
+
+func slugKey(slug string) table.Key { return data("SLUG#"+slug, "WS") }
 
 func timedSK(at time.Time, id tracker.ID) string { return timeSK(at) + "#" + string(id) }
 
