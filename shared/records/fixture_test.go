@@ -66,7 +66,7 @@ func nextID() tracker.ID {
 // asking is a reader for one call of a member of the Home workspace, at trackertest.Start.
 func asking(t table.Reader, user tracker.ID) *reader {
 	c := trackertest.Caller{Workspace: trackertest.Home, User: user, Scopes: identity.Scopes(), Tool: "test"}
-	return newReader(t, callOf(c, func() time.Time { return trackertest.Start }))
+	return &reader{t: t, call: callOf(c, func() time.Time { return trackertest.Start })}
 }
 
 func snapshotOf(w trackertest.Workspace) Snapshot {

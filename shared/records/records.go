@@ -16,7 +16,10 @@ type Readers struct{ t table.Reader }
 // NewReaders returns the Readers over a table.
 func NewReaders(t table.Reader) *Readers { return &Readers{t: t} }
 
-// Stores makes the tracker.Store of each call.
+// Reader returns the Reader of one call. The call must have a principal.
+func (rs *Readers) Reader(call *audit.Call) tracker.Reader { return &reader{t: rs.t, call: call} }
+
+// Stores makes the tracker.Store of each call, or its tracker.Reader.
 type Stores struct {
 	w     table.Writer
 	newID func() tracker.ID
@@ -28,6 +31,13 @@ type Stores struct {
 func NewStores(w table.Writer, newID func() tracker.ID) *Stores {
 	return &Stores{w: w, newID: newID, pause: sleep}
 }
+
+// Reader returns the Reader of one call, which cannot be turned into a Store.
+func (ss *Stores) Reader(call *audit.Call) tracker.Reader { return NewReaders(ss.w).Reader(call) }
+
+// Store returns the Store of one call. The call must have a principal. What the Store commits,
+// it commits together with the call's event.
+func (ss *Stores) Store(call *audit.Call) tracker.Store { return newStore(ss, call) }
 
 // reader answers one call. It has no method that writes.
 type reader struct {
@@ -42,8 +52,6 @@ type store struct {
 	newID func() tracker.ID
 	pause func(context.Context, time.Duration) error
 }
-
-func newReader(t table.Reader, call *audit.Call) *reader { return &reader{t: t, call: call} }
 
 func newStore(s *Stores, call *audit.Call) *store {
 	return &store{reader: reader{t: s.w, call: call}, w: s.w, newID: s.newID, pause: s.pause}
