@@ -1,4 +1,6 @@
 package trackertest
 
+import "slices"
+
 // writes is what acting does.
-var writes = []testCase{}
+var writes = slices.Concat(creating, updating, commenting, assigning, triggering, deletingIssues, deletingComments, repeating)
