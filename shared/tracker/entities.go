@@ -85,7 +85,7 @@ type CommentHead struct {
 	ID         ID        `json:"id"`
 	IssueID    ID        `json:"issue_id"`
 	AuthorType ActorType `json:"author_type"`
-	AuthorID   ID        `json:"author_id"`
+	AuthorID   ID        `json:"author_id,omitempty"` // none: the system
 	AuthorName string    `json:"author_name,omitempty"`
 	Type       string    `json:"type"` // comment, progress_update or system
 	ParentID   ID        `json:"parent_id,omitempty"`
