@@ -40,11 +40,12 @@ func get[T any](ctx context.Context, t table.Reader, key table.Key) (row[T], err
 	return decode[T](it)
 }
 
-// decode makes a row of an item.
+// decode makes a row of an item. What cannot be decoded is our fault, although the words may be
+// those that refuse an argument: hence no %w.
 func decode[T any](it table.Item) (row[T], error) {
 	r := row[T]{Version: it.Version}
 	if err := json.Unmarshal(it.Doc, &r.Doc); err != nil {
-		return row[T]{}, fmt.Errorf("decode an item as %T: %w", r.Doc, err)
+		return row[T]{}, fmt.Errorf("decode an item as %T: %v", r.Doc, err)
 	}
 	return r, nil
 }

@@ -210,7 +210,7 @@ type Task struct {
 	Source           string       `json:"source"`              // assign, status, comment or autopilot
 	Status           string       `json:"status"`
 	Priority         int          `json:"priority"` // 0 (none) to 4 (urgent)
-	RequestedBy      tracker.ID   `json:"requested_by"`
+	RequestedBy      tracker.ID   `json:"requested_by,omitempty"`
 	CreatedAt        micros       `json:"created_at"`
 }
 
@@ -237,7 +237,7 @@ type runRow struct {
 	Status        string     `json:"status"`
 	IssueID       tracker.ID `json:"issue_id,omitempty"`
 	TaskID        tracker.ID `json:"task_id,omitempty"`
-	TriggeredBy   tracker.ID `json:"triggered_by"`
+	TriggeredBy   tracker.ID `json:"triggered_by,omitempty"`
 	TriggeredAt   micros     `json:"triggered_at"`
 	CompletedAt   micros     `json:"completed_at,omitempty"`
 	FailureReason string     `json:"failure_reason,omitempty"`
