@@ -1,0 +1,108 @@
+package mcpserver
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/aacworkflow/mcp-connector/shared/audit"
+	"github.com/aacworkflow/mcp-connector/shared/fault"
+	"github.com/aacworkflow/mcp-connector/shared/identity"
+)
+
+// write sends a JSON answer.
+func write(w http.ResponseWriter, status int, body []byte) {
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(status)
+	_, _ = w.Write(body) // a client that has gone reads nothing anyway
+}
+
+// refuse answers a request whose message, if it is known, asks for no tool or has its event
+// already. Elsewhere than at /mcp the answer is the plain error of REST.
+func (f *front) refuse(w http.ResponseWriter, r *http.Request, m *message, refused *refusal) {
+	if challenge := f.challenge(refused.fault); challenge != "" {
+		w.Header().Set("WWW-Authenticate", challenge)
+	}
+	callID := originOf(r).CallID
+	if r.URL.Path != "/mcp" {
+		write(w, refused.status, refused.fault.PublicJSON(callID))
+		return
+	}
+	var id jsontext.Value
+	if m != nil {
+		id = m.id
+	}
+	write(w, refused.status, refused.body(id, callID))
+}
+
+// deny answers a message that was read. A call that nobody has recorded yet is recorded; if
+// that fails, the caller learns of the failure alone.
+func (f *front) deny(w http.ResponseWriter, r *http.Request, x *exchange, refused *refusal) {
+	if x.isCall() && !x.settled {
+		if err := f.record(r.Context(), x, x.msg.toolName(), audit.MCP, refused.fault); err != nil {
+			refused = f.failed(r.Context(), err)
+		}
+	}
+	if refused.inBand && !x.modern {
+		inBand := *refused
+		inBand.status = http.StatusOK
+		refused = &inBand
+	}
+	f.refuse(w, r, x.msg, refused)
+}
+
+// rest answers for a tool name that has no route of its own, and records it.
+func (f *front) rest(w http.ResponseWriter, r *http.Request, name string) {
+	switch {
+	case f.tools[name] != nil && r.Method != http.MethodPost:
+		w.Header().Set("Allow", http.MethodPost)
+		f.answerFault(w, r, http.StatusMethodNotAllowed, invalidRequest("call a tool with POST; its body is the arguments"))
+		return
+	case f.tools[name] != nil:
+		f.refuse(w, r, nil, internal(nil)) // a route of its own should have taken it
+		f.Logger.ErrorContext(r.Context(), "a call over REST came to the MCP front: check the routes", "tool", name, "call_id", originOf(r).CallID)
+		return
+	}
+	unknown := fault.New(fault.NotFound, fault.UnknownTool, "there is no such tool: GET /tools shows those there are")
+	x := &exchange{principal: identity.FromContext(r.Context()), origin: originOf(r)}
+	if err := f.record(r.Context(), x, name, audit.REST, unknown); err != nil {
+		f.refuse(w, r, nil, f.failed(r.Context(), err))
+		return
+	}
+	f.answerFault(w, r, unknown.Kind.Status(), unknown)
+}
+
+func (f *front) answerFault(w http.ResponseWriter, r *http.Request, status int, ft *fault.Fault) {
+	write(w, status, ft.PublicJSON(originOf(r).CallID))
+}
+
+// failed logs a failure of ours and returns what the caller may know of it.
+func (f *front) failed(ctx context.Context, err error) *refusal {
+	f.Logger.ErrorContext(ctx, "request failed", "call_id", audit.OriginFrom(ctx).CallID, "error", err.Error())
+	return internal(err)
+}
+
+// challenge is the WWW-Authenticate header that goes with a fault (RFC 6750, RFC 9728), empty
+// for none. API Gateway renames it when a function sends it, hence the same in the body.
+func (f *front) challenge(ft *fault.Fault) string {
+	var params []string
+	switch {
+	case ft.Kind == fault.Unauthenticated:
+		params = append(params, `scope="`+string(identity.IssuesRead)+`"`)
+	case ft.Reason == fault.InsufficientScope:
+		scope, _ := ft.Member("scope").(string)
+		params = append(params, `error="insufficient_scope"`, `scope="`+scope+`"`,
+			`error_description="this call needs a scope that the token lacks"`)
+	default:
+		return ""
+	}
+	if f.ResourceMetadata != "" {
+		params = append(params, `resource_metadata="`+f.ResourceMetadata+`"`)
+	}
+	return "Bearer " + strings.Join(params, ", ")
+}

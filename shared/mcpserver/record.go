@@ -1,0 +1,32 @@
+package mcpserver
+
+import (
+	"context"
+	"time"
+
+	"github.com/aacworkflow/mcp-connector/shared/audit"
+	"github.com/aacworkflow/mcp-connector/shared/fault"
+)
+
+// Each message that asks for a tool has exactly one event. tool.Bind writes it for a call that
+// reaches a tool; this front writes it for one that does not: an unknown tool, a header that
+// names another tool than the body, params that are no params of a call. A body of which
+// nobody can say what it asks for, such as one with two names, is no call and has none.
+
+// Time for recording, even after the request's own deadline.
+const recordFor = 2 * time.Second
+
+// record writes the event of a call that this front refuses.
+func (f *front) record(ctx context.Context, x *exchange, tool string, transport audit.Transport, refused *fault.Fault) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordFor)
+	defer cancel()
+	start := audit.Start{
+		Principal: x.principal, Tool: tool, Recorder: audit.RecorderMCP, Transport: transport,
+		CallID: x.origin.CallID, Client: x.origin.Client, SourceIP: x.origin.SourceIP, TraceID: x.origin.TraceID,
+	}
+	if d := f.tools[tool]; d != nil {
+		start.Required = d.Scopes()
+	}
+	x.settled = true
+	return f.Audit.Begin(start).Record(ctx, f.Log, refused)
+}
