@@ -94,6 +94,9 @@ func ruleFor(name string, rules []rule) (rule, bool) {
 	var best rule
 	found := false
 	for _, r := range rules {
+		if r.pkg == name {
+			return r, true
+		}
 		if matches(name, r.pkg) && (!found || len(r.pkg) > len(best.pkg)) {
 			best, found = r, true
 		}
