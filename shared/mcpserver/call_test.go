@@ -182,10 +182,14 @@ func TestInternalFailuresLeakNothing(t *testing.T) {
 		"fault as error": func(context.Context, call) (tool.Reply, error) {
 			return tool.Reply{}, fault.New(fault.Invalid, fault.InvalidRequest, secret)
 		},
-		"panic":     func(context.Context, call) (tool.Reply, error) { panic(secret) },
-		"no object": func(context.Context, call) (tool.Reply, error) { return tool.Reply{Value: json.RawMessage(`"secret"`)}, nil },
-		"no JSON":   func(context.Context, call) (tool.Reply, error) { return tool.Reply{Value: json.RawMessage(`{secret`)}, nil },
-		"nothing":   func(context.Context, call) (tool.Reply, error) { return tool.Reply{}, nil },
+		"panic": func(context.Context, call) (tool.Reply, error) { panic(secret) },
+		"no object": func(context.Context, call) (tool.Reply, error) {
+			return tool.Reply{Value: json.RawMessage(`"secret"`)}, nil
+		},
+		"no JSON": func(context.Context, call) (tool.Reply, error) {
+			return tool.Reply{Value: json.RawMessage(`{secret`)}, nil
+		},
+		"nothing": func(context.Context, call) (tool.Reply, error) { return tool.Reply{}, nil },
 	}
 	for name, answer := range failures {
 		for _, e := range []era{modern, legacy} {
