@@ -12,6 +12,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"github.com/aacworkflow/mcp-connector/functions/local/demo"
 	"github.com/aacworkflow/mcp-connector/shared/embedded"
 	"github.com/aacworkflow/mcp-connector/shared/table"
 )
@@ -28,6 +29,7 @@ type engine struct {
 
 	busy      bool // every commit meets another one
 	throttled bool // the data table asks for a pause
+	forgetful bool // what is written is checked, and dropped
 }
 
 var _ table.Writer = (*engine)(nil)
@@ -72,6 +74,9 @@ func (e *engine) Next(ctx context.Context, key table.Key) (int64, error) {
 	if err := e.note("next", key.Table); err != nil {
 		return 0, err
 	}
+	if e.forgetful {
+		return demo.NextNumber, nil
+	}
 	return e.DB.Next(ctx, key)
 }
 
@@ -82,7 +87,11 @@ func (e *engine) Commit(ctx context.Context, ops []table.Op) error {
 	if e.busy {
 		return &table.Conflict{}
 	}
-	if err := e.DB.Commit(ctx, ops); err != nil {
+	commit := e.DB.Commit
+	if e.forgetful {
+		commit = func(_ context.Context, ops []table.Op) error { return table.CheckCommit(ops) }
+	}
+	if err := commit(ctx, ops); err != nil {
 		return err
 	}
 	for _, op := range ops {
@@ -94,7 +103,11 @@ func (e *engine) Commit(ctx context.Context, ops []table.Op) error {
 }
 
 func (e *engine) Append(ctx context.Context, item table.Item) error {
-	if err := e.DB.Append(ctx, item); err != nil {
+	if e.forgetful {
+		if err := table.CheckAppend(item); err != nil {
+			return err
+		}
+	} else if err := e.DB.Append(ctx, item); err != nil {
 		return err
 	}
 	e.record(item)

@@ -2,7 +2,6 @@ package toolstest
 
 import (
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/aacworkflow/mcp-connector/shared/identity"
@@ -59,9 +58,6 @@ var preparations = map[string]preparation{
 	"the storage asks for a pause": {engine: func(e *engine) { e.throttled = true }},
 }
 
-// usedPreparations are those that a case of this test run has named.
-var usedPreparations sync.Map
-
 func preparationsOf(lines []string) ([]preparation, error) {
 	var all []preparation
 	for _, line := range lines {
@@ -69,7 +65,6 @@ func preparationsOf(lines []string) ([]preparation, error) {
 		if !ok {
 			return nil, fmt.Errorf("given: %q is not in given.go", line)
 		}
-		usedPreparations.Store(line, true)
 		all = append(all, p)
 	}
 	return all, nil

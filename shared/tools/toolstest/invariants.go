@@ -80,12 +80,18 @@ func eventProblems(e audit.Event, d *tool.Definition, p *identity.Principal, r t
 }
 
 // wronglyChanged names the rows that moved although the call was refused, read-only or a
-// preview. The counter of issue numbers may: a number is taken first, and lost by a refusal.
+// preview.
 func (o observed) wronglyChanged(d *tool.Definition) []string {
 	preview := len(o.events) > 0 && o.events[0].DryRun
 	if o.reply.Fault == nil && d.Effect != tool.Reads && !preview {
 		return nil
 	}
+	return o.changedBy(d)
+}
+
+// changedBy names the rows that a tool has changed. For one that writes, the counter of issue
+// numbers does not count: a number is taken first, and lost if the call is refused.
+func (o observed) changedBy(d *tool.Definition) []string {
 	return slices.DeleteFunc(slices.Clone(o.changed), func(row string) bool {
 		return d.Effect != tool.Reads && strings.Contains(row, "SEQ#")
 	})

@@ -106,7 +106,7 @@ func (w *world) describe(d *tool.Definition, o observed) (result, error) {
 		r.audit = w.names.write(text)
 	}
 	switch {
-	case len(o.changed) > 0:
+	case len(o.changedBy(d)) > 0:
 		r.data = dataChanged
 	case len(o.trace) == 0:
 		r.data = dataNotRead

@@ -126,22 +126,27 @@ func peopleOf(snapshots []records.Snapshot) map[string]identity.Principal {
 
 // bind makes every tool callable, as a deployment does.
 func (w *world) bind(t testing.TB, trap bool) {
-	deps := tool.Deps{
-		Settings: audit.Settings{Now: w.time, NewID: w.eventID, Retention: audit.DefaultRetention},
-		Log:      w.engine,
-		Logger:   slog.New(slog.NewTextHandler(w.logged, nil)),
-	}
-	stores := records.NewStores(w.engine, w.names.newID)
-	var readers tool.Readers = records.NewReaders(w.engine)
+	readers := w.readers()
 	if trap {
 		readers = trapped{t: t, Readers: readers}
 	}
+	stores := records.NewStores(w.engine, w.names.newID)
 	w.bound = map[string]*tool.Bound{}
 	for _, r := range catalog.Readers() {
-		w.bound[r.Name] = tool.BindRead(r, readers, deps)
+		w.bound[r.Name] = tool.BindRead(r, readers, w.deps())
 	}
 	for _, s := range catalog.Writers() {
-		w.bound[s.Name] = tool.BindWrite(s, stores, deps)
+		w.bound[s.Name] = tool.BindWrite(s, stores, w.deps())
+	}
+}
+
+func (w *world) readers() tool.Readers { return records.NewReaders(w.engine) }
+
+func (w *world) deps() tool.Deps {
+	return tool.Deps{
+		Settings: audit.Settings{Now: w.time, NewID: w.eventID, Retention: audit.DefaultRetention},
+		Log:      w.engine,
+		Logger:   slog.New(slog.NewTextHandler(w.logged, nil)),
 	}
 }
 
