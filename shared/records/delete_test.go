@@ -139,7 +139,8 @@ func fill(t *testing.T, db table.Writer) {
 			sub := subIssue{ID: nextID(), Number: 100 + n}
 			r.SubIssues = append(r.SubIssues, sub)
 			p.putIssue(trackertest.Home, 0, issueRow{
-				ID: sub.ID, Number: sub.Number, Title: "Sub", Status: tracker.Todo, Priority: tracker.Low, Revision: 1, ParentID: r.ID, ParentNumber: r.Number,
+				ID: sub.ID, Number: sub.Number, Title: "Sub", Status: tracker.Todo, Priority: tracker.Low,
+				CreatorType: tracker.MemberActor, CreatorID: trackertest.Priya, Revision: 1, ParentID: r.ID, ParentNumber: r.Number,
 			})
 		}
 		for range tracker.MaxActiveTasks {
