@@ -244,16 +244,22 @@ func sameJSON(t *testing.T, what string, a, b json.RawMessage) {
 // A token that cannot get more scopes sees what it may call; what it sees is what it may call.
 // One that can sees all.
 func TestListFollowsScopes(t *testing.T) {
+	s := newStage(t)
+	var scopes []identity.Scope
+	for _, scope := range allScopes {
+		if scope != identity.AuditRead { // of no tool
+			scopes = append(scopes, scope)
+		}
+	}
 	subsets := 0
-	for bits := range 1 << len(allScopes) {
-		var scopes []identity.Scope
-		for i, scope := range allScopes {
+	for bits := range 1 << len(scopes) {
+		s.principal.Scopes, s.principal.CanStepUp = nil, false
+		for i, scope := range scopes {
 			if bits&(1<<i) != 0 {
-				scopes = append(scopes, scope)
+				s.principal.Scopes = append(s.principal.Scopes, scope)
 			}
 		}
 		subsets++
-		s := newStage(t, scopes...)
 		seen := map[string]bool{}
 		for _, l := range s.list(t, legacy) {
 			seen[l.Name] = true
@@ -261,15 +267,15 @@ func TestListFollowsScopes(t *testing.T) {
 		for _, d := range definitions() {
 			r := s.callTool(legacy, d.Name, `{}`)
 			if allowed := r.status == http.StatusOK; allowed != seen[d.Name] || (!allowed && r.status != http.StatusForbidden) {
-				t.Errorf("%v: %s listed %v, call %d", scopes, d.Name, seen[d.Name], r.status)
+				t.Errorf("%v: %s listed %v, call %d", s.principal.Scopes, d.Name, seen[d.Name], r.status)
 			}
 		}
 		s.principal.CanStepUp = true
 		if all := s.list(t, modern); len(all) != len(definitions()) {
-			t.Errorf("%v: who can step up sees %d tools", scopes, len(all))
+			t.Errorf("%v: who can step up sees %d tools", s.principal.Scopes, len(all))
 		}
 	}
-	if subsets != 256 {
+	if subsets != 128 {
 		t.Errorf("looked at %d subsets", subsets)
 	}
 }
