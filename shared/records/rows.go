@@ -2,7 +2,7 @@
 // It implements tracker.Reader over a table.Reader and tracker.Store over a table.Writer.
 //
 // It knows no engine and no protocol. Start with keys.go (where things are) and rows.go (what
-// is stored), then issue.go for a read and create.go for a write.
+// is stored), then get_issue.go for a read and create.go for a write.
 package records
 
 import (
