@@ -131,7 +131,7 @@ func (l *issueList) readRange(ctx context.Context, assignee tracker.ID) error {
 		return err
 	}
 	f, err := l.dir.filter(l.q)
-	if err != nil {
+	if err != nil || f.assignee != "" && f.unassigned { // nobody's and somebody's: none, so look no further
 		return err
 	}
 	s.wanted = f.matches
