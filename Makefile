@@ -56,4 +56,5 @@ generate: ## Write what follows from the catalogue of tools
 tools: $(TOOLS)/bin/dynoxide ## Install the DynamoDB engine that the tests run against
 
 $(TOOLS)/bin/dynoxide:
-	cargo install dynoxide-rs --version $(DYNOXIDE_VERSION) --locked --root $(TOOLS)
+	cargo install dynoxide-rs --version $(DYNOXIDE_VERSION) --locked --root $(TOOLS) \
+		--no-default-features --features native-sqlite,http-server,cli
