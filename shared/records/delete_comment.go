@@ -38,11 +38,26 @@ type foundComment struct {
 }
 
 // deletableComment finds a comment that the caller may delete, or a tombstone of one. Until it
-// answers it makes two requests, whatever is there.
+// answers, the requests made are the same whatever is there.
 //   - fault.Forbidden: NoSuchTarget
 func (r *reader) deletableComment(ctx context.Context, target tracker.CommentTarget) (foundComment, error) {
+	f, err := r.findComment(ctx, target.Comment)
+	switch {
+	case err != nil:
+		return f, err
+	case !f.comment.found() || !f.live() || !f.dir.means(target.Issue, f.issue.Doc):
+		return f, tracker.NoSuchTarget(fault.TargetMissing)
+	case !f.dir.mayManage(f.comment.Doc.AuthorType, f.comment.Doc.AuthorID):
+		return f, tracker.NoSuchTarget(fault.TargetForbidden)
+	default:
+		return f, nil
+	}
+}
+
+// findComment reads a comment and its issue, in two requests, whatever is there.
+func (r *reader) findComment(ctx context.Context, id tracker.ID) (foundComment, error) {
 	w := r.workspace()
-	pointer := commentPointerKey(w, target.Comment)
+	pointer := commentPointerKey(w, id)
 	first, err := getBatch(ctx, r.t, directoryKey(w), pointer)
 	if err != nil {
 		return foundComment{}, err
@@ -67,16 +82,9 @@ func (r *reader) deletableComment(ctx context.Context, target tracker.CommentTar
 		return f, err
 	}
 	if f.comment.found() {
-		r.call.Target("comment", string(target.Comment))
+		r.call.Target("comment", string(id))
 	}
-	switch {
-	case !f.comment.found() || !f.live() || !f.dir.means(target.Issue, f.issue.Doc):
-		return f, tracker.NoSuchTarget(fault.TargetMissing)
-	case !f.dir.mayManage(f.comment.Doc.AuthorType, f.comment.Doc.AuthorID):
-		return f, tracker.NoSuchTarget(fault.TargetForbidden)
-	default:
-		return f, nil
-	}
+	return f, nil
 }
 
 // means tells whether the reference, if there is one, is to this issue.

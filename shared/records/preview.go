@@ -53,30 +53,38 @@ func (r *reader) commentsByOthers(ctx context.Context, issue issueRow) (int, err
 		return 0, nil
 	}
 	n := 0
-	q := table.Query{Table: table.Data, PK: commentsPK(r.workspace(), issue.Number), Limit: commentsAtOnce}
-	for {
-		page, err := r.t.Query(ctx, q)
-		if err != nil {
-			return 0, engineError("read comments", err)
+	err := r.eachComment(ctx, issue.Number, func(c row[commentRow]) {
+		if !c.Doc.deleted() && (c.Doc.AuthorType != tracker.MemberActor || c.Doc.AuthorID != r.userID()) {
+			n++
 		}
-		for _, it := range page.Items {
-			c, err := decode[commentRow](it)
-			if err != nil {
-				return 0, err
-			}
-			if !c.Doc.deleted() && (c.Doc.AuthorType != tracker.MemberActor || c.Doc.AuthorID != r.userID()) {
-				n++
-			}
-			q.After = it.SK
-		}
-		if !page.More {
-			return n, nil
-		}
-	}
+	})
+	return n, err
 }
 
 // commentsAtOnce is how many comments one query asks for; an engine may return fewer.
 const commentsAtOnce = 500
+
+// eachComment goes through all comments of an issue, tombstones too.
+func (r *reader) eachComment(ctx context.Context, number int, do func(row[commentRow])) error {
+	q := table.Query{Table: table.Data, PK: commentsPK(r.workspace(), number), Limit: commentsAtOnce}
+	for {
+		page, err := r.t.Query(ctx, q)
+		if err != nil {
+			return engineError("read comments", err)
+		}
+		for _, it := range page.Items {
+			c, err := decode[commentRow](it)
+			if err != nil {
+				return err
+			}
+			do(c)
+			q.After = it.SK
+		}
+		if !page.More {
+			return nil
+		}
+	}
+}
 
 // PreviewCommentDeletion implements tracker.Reader.
 func (r *reader) PreviewCommentDeletion(ctx context.Context, target tracker.CommentTarget) (tracker.CommentDeletion, error) {

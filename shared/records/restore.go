@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/aacworkflow/mcp-connector/shared/audit"
-	"github.com/aacworkflow/mcp-connector/shared/fault"
 	"github.com/aacworkflow/mcp-connector/shared/tracker"
 )
 
@@ -23,15 +22,13 @@ func (st *Stores) RestoreIssue(ctx context.Context, call *audit.Call, ref tracke
 		case err != nil:
 			return out, nil, err
 		case !f.dir.caller.Role.Manages():
-			return out, nil, fault.New(fault.Forbidden, fault.NotPermitted, "only an administrator may restore: ask one")
+			return out, nil, mayNotRestore()
 		case !f.issue.found():
 			return out, nil, issueNotFound()
 		case !f.issue.Doc.deleted():
 			return f.dir.summary(f.issue.Doc), nil, nil
 		case f.issue.Doc.RestorableUntil <= s.now():
-			return out, nil, fault.New(fault.Conflict, fault.TargetUnavailable,
-				"the time in which this issue could be restored has passed: make a new one").
-				With("restorable_until", f.issue.Doc.RestorableUntil.wire())
+			return out, nil, tooLateToRestore("issue", f.issue.Doc.RestorableUntil)
 		}
 		r := f.issue.Doc.restored(s.now())
 		p = &plan{changed: []string{"deleted_at"}}
