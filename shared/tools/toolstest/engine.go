@@ -1,6 +1,7 @@
 package toolstest
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -30,6 +31,9 @@ type engine struct {
 	busy      bool // every commit meets another one
 	throttled bool // the data table asks for a pause
 	forgetful bool // what is written is checked, and dropped
+
+	lastRaw      []byte // the file when contents last read it
+	lastContents map[string]map[string]string
 }
 
 var _ table.Writer = (*engine)(nil)
@@ -135,6 +139,9 @@ func (e *engine) contents(t *testing.T) map[string]map[string]string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if bytes.Equal(raw, e.lastRaw) {
+		return e.lastContents
+	}
 	path := filepath.Join(t.TempDir(), "copy")
 	if err := os.WriteFile(path, raw, 0o600); err != nil {
 		t.Fatal(err)
@@ -161,6 +168,7 @@ func (e *engine) contents(t *testing.T) map[string]map[string]string {
 	if len(all["data"]) == 0 {
 		t.Fatal("the data table is empty: nothing would be compared")
 	}
+	e.lastRaw, e.lastContents = raw, all
 	return all
 }
 
