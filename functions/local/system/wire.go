@@ -1,0 +1,113 @@
+package system
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/google/uuid"
+	"github.com/oklog/ulid/v2"
+
+	"github.com/aacworkflow/mcp-connector/shared/audit"
+	"github.com/aacworkflow/mcp-connector/shared/catalog"
+	"github.com/aacworkflow/mcp-connector/shared/gateway"
+	"github.com/aacworkflow/mcp-connector/shared/identity/token"
+	"github.com/aacworkflow/mcp-connector/shared/lambdarun"
+	"github.com/aacworkflow/mcp-connector/shared/mcpserver"
+	"github.com/aacworkflow/mcp-connector/shared/records"
+	"github.com/aacworkflow/mcp-connector/shared/rest"
+	"github.com/aacworkflow/mcp-connector/shared/tool"
+	"github.com/aacworkflow/mcp-connector/shared/tracker"
+)
+
+// version is what MCP clients are told.
+const version = "local"
+
+// wire puts the functions behind the front door:
+//
+//	POST GET DELETE /mcp     functions/mcp, which calls the tools' functions
+//	POST /tools/<tool>       functions/<tool>
+//	ANY  /tools/{name}       functions/mcp, which refuses and records a tool that is not there
+//	GET  /tools  GET /health functions/discovery
+//	GET  /audit              functions/audit_query
+//
+// Each is a handler of bytes, as on Lambda, so what crosses between them is what would cross
+// there.
+func (s *System) wire(cfg Config) (http.Handler, error) {
+	settings := audit.Settings{Now: cfg.Now, NewID: newEventID, Retention: audit.DefaultRetention}
+	tools := s.tools(tool.Deps{Settings: settings, Log: s.Tables, Logger: cfg.Log})
+	front := lambdarun.HTTP(mcpserver.New(mcpserver.Config{
+		Tools: catalog.All(), Invoker: lambdarun.InvokerOver(tools.invoke), Version: version,
+		Audit: settings, Log: s.Tables, Logger: cfg.Log, Hosts: hosts(cfg.Expose), Origins: loopbackOrigins,
+	}), cfg.Log)
+	discovery := lambdarun.HTTP(rest.Discovery(catalog.Entries, version), cfg.Log)
+	auditQuery := lambdarun.HTTP(rest.Audit(rest.AuditConfig{
+		Reader: s.Tables, Settings: settings, Log: s.Tables, Logger: cfg.Log,
+	}), cfg.Log)
+	routes := []gateway.Route{
+		{Method: http.MethodPost, Path: mcpPath, Function: front},
+		{Method: http.MethodGet, Path: mcpPath, Function: front},
+		{Method: http.MethodDelete, Path: mcpPath, Function: front},
+		{Method: http.MethodGet, Path: "/tools", Function: discovery},
+		{Method: http.MethodGet, Path: "/health", Function: discovery, Public: true, AnyOrigin: true},
+		{Method: http.MethodGet, Path: "/audit", Function: auditQuery},
+	}
+	for name, f := range tools {
+		routes = append(routes, gateway.Route{Method: http.MethodPost, Path: "/tools/" + name, Function: f})
+	}
+	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
+		routes = append(routes, gateway.Route{Method: method, Path: "/tools/{name}", Function: front})
+	}
+	return gateway.New(gateway.API{
+		Routes: routes, Authorizer: s.authorizer(cfg, settings), PublicBaseURL: s.URL,
+		RequestID: uuid.NewString, Now: cfg.Now, Log: cfg.Log,
+	})
+}
+
+// toolFunctions are the functions of the tools, by name.
+type toolFunctions map[string]lambdarun.Handler
+
+// tools makes the function of each tool. Those that read get a tracker that cannot write.
+func (s *System) tools(deps tool.Deps) toolFunctions {
+	functions := toolFunctions{}
+	readers, stores := records.NewReaders(s.Tables), records.NewStores(s.Tables, newID)
+	for _, t := range catalog.Readers() {
+		functions[t.Name] = lambdarun.Tool(tool.BindRead(t, readers, deps), deps.Logger)
+	}
+	for _, t := range catalog.Writers() {
+		functions[t.Name] = lambdarun.Tool(tool.BindWrite(t, stores, deps), deps.Logger)
+	}
+	return functions
+}
+
+// invoke stands for an invocation of one function by another.
+func (functions toolFunctions) invoke(ctx context.Context, name string, payload []byte) ([]byte, error) {
+	f, ok := functions[name]
+	if !ok {
+		return nil, fmt.Errorf("there is no function for %s", name)
+	}
+	return f.Invoke(ctx, payload)
+}
+
+func (s *System) authorizer(cfg Config, settings audit.Settings) lambdarun.Handler {
+	return lambdarun.Authorizer(lambdarun.AuthorizerConfig{
+		Verifier: &token.Verifier{Tokens: s.Tables, Members: records.Members(s.Tables), Now: cfg.Now},
+		ScopesOf: catalog.ScopesOf,
+		Audit:    settings, Log: s.Tables, Logger: cfg.Log,
+	})
+}
+
+// loopbackOrigins are the pages that may call the MCP front.
+var loopbackOrigins = []string{"http://localhost:*", "http://127.0.0.1:*", "http://[::1]:*"}
+
+// hosts are the names under which the MCP front may be called.
+func hosts(exposed bool) []string {
+	if exposed {
+		return []string{"*"}
+	}
+	return []string{"localhost:*", "127.0.0.1:*", "[::1]:*"}
+}
+
+func newID() tracker.ID { return tracker.ID(uuid.Must(uuid.NewV7()).String()) }
+
+func newEventID() string { return ulid.Make().String() }
