@@ -174,7 +174,7 @@ func (m *meter) String() string {
 }
 
 func TestListIssuesAgainstAnOracle(t *testing.T) {
-	const issues, queries = 200, 600
+	const issues, queries = 200, 300
 	rnd := rand.New(rand.NewPCG(1, 2))
 	s := randomSnapshot(rnd, issues)
 	db := emptyTables(t)
