@@ -44,8 +44,8 @@ var holders = []holder{
 func walkGo(ctx context.Context, l local, _ string) (calls int, err error) {
 	for _, era := range eras {
 		for _, h := range holders {
-			w := &walker{holder: h}
-			if err := w.walk(ctx, l, era); err != nil {
+			w := &walker{holder: h, local: l, era: era}
+			if err := w.walk(ctx); err != nil {
 				return 0, fmt.Errorf("%s, as %s: %w", era, h.name, err)
 			}
 			calls += w.calls
@@ -65,24 +65,40 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 
 type walker struct {
 	holder
+	local   local
+	era     string
 	session *mcp.ClientSession
 	calls   int
 }
 
-func (w *walker) walk(ctx context.Context, l local, era string) error {
+func (w *walker) walk(ctx context.Context) error {
+	for _, part := range []func(context.Context) error{w.list, w.read, w.writeAndDelete, w.foreign} {
+		if err := w.connect(ctx); err != nil {
+			return err
+		}
+		if err := part(ctx); err != nil {
+			return err
+		}
+	}
+	return w.session.Close()
+}
+
+// connect opens a new session. This client takes an HTTP 403 for the end of its session.
+func (w *walker) connect(ctx context.Context) (err error) {
+	if w.session != nil {
+		_ = w.session.Close() // after a 403 it is closed already
+	}
 	client := mcp.NewClient(&mcp.Implementation{Name: "walk-go", Version: "1"}, nil)
-	session, err := client.Connect(ctx, &mcp.StreamableClientTransport{
-		Endpoint: l.MCPURL, HTTPClient: &http.Client{Transport: bearer(l.Tokens[w.name])}, MaxRetries: -1,
-	}, &mcp.ClientSessionOptions{ProtocolVersion: era})
+	w.session, err = client.Connect(ctx, &mcp.StreamableClientTransport{
+		Endpoint: w.local.MCPURL, HTTPClient: &http.Client{Transport: bearer(w.local.Tokens[w.name])}, MaxRetries: -1,
+	}, &mcp.ClientSessionOptions{ProtocolVersion: w.era})
 	if err != nil {
 		return fmt.Errorf("connect: %w", err)
 	}
-	defer session.Close()
-	w.session = session
-	if got := session.InitializeResult(); got == nil || got.ProtocolVersion != era {
-		return fmt.Errorf("negotiated %+v, want %s", got, era)
+	if got := w.session.InitializeResult(); got == nil || got.ProtocolVersion != w.era {
+		return fmt.Errorf("negotiated %+v, want %s", got, w.era)
 	}
-	return errors.Join(w.list(ctx), w.read(ctx), w.writeAndDelete(ctx), w.foreign(ctx))
+	return nil
 }
 
 // list checks which tools are offered, and that each carries all four hints.
@@ -127,12 +143,12 @@ func (w *walker) read(ctx context.Context) error {
 // writeAndDelete creates an issue, is refused its deletion, previews, confirms, and repeats.
 func (w *walker) writeAndDelete(ctx context.Context) error {
 	if !w.writes {
-		return errors.Join(
-			w.refusedForScope(ctx, "create_issue", args{"title": "Never made"}),
-			w.refusedForScope(ctx, "delete_issue", args{"issue_id": knownIssue, "confirm": true}),
-		)
+		if err := w.refusedForScope(ctx, "create_issue", args{"title": "Never made"}); err != nil {
+			return err
+		}
+		return w.refusedForScope(ctx, "delete_issue", args{"issue_id": knownIssue, "confirm": true})
 	}
-	created, err := w.expect(ctx, "create_issue", "", args{"title": "Made by a walk", "idempotency_key": "walk-go-" + w.session.InitializeResult().ProtocolVersion})
+	created, err := w.expect(ctx, "create_issue", "", args{"title": "Made by a walk", "idempotency_key": "walk-go-" + w.era})
 	if err != nil {
 		return err
 	}
@@ -223,12 +239,15 @@ func sameJSON(a, b []byte) bool {
 
 // refusedForScope wants HTTP 403, which the client reports as a failure of the call.
 func (w *walker) refusedForScope(ctx context.Context, tool string, a args) error {
+	if err := w.connect(ctx); err != nil {
+		return err
+	}
 	w.calls++
 	result, err := w.session.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: a})
 	if err == nil {
 		return fmt.Errorf("%s: not refused: %+v", tool, result)
 	}
-	if !strings.Contains(err.Error(), "Forbidden") && !strings.Contains(err.Error(), "scope") {
+	if !strings.Contains(err.Error(), "Forbidden") {
 		return fmt.Errorf("%s: refused otherwise than for a scope: %w", tool, err)
 	}
 	return nil
