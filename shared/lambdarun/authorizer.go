@@ -37,7 +37,8 @@ type AuthorizerConfig struct {
 	Verifier Verifier
 	// ScopesOf returns the scopes that a tool needs, and whether there is such a tool.
 	ScopesOf func(tool string) ([]identity.Scope, bool)
-	// ResourceMetadata is the URL of the protected resource metadata (RFC 9728), for challenges.
+	// ResourceMetadata is the URL of the protected resource metadata (RFC 9728), for challenges;
+	// empty for none.
 	ResourceMetadata string
 	Audit            audit.Settings
 	Log              audit.Log // takes events of the recorder _authorizer only
@@ -48,7 +49,7 @@ type AuthorizerConfig struct {
 
 // errUnauthorized is what API Gateway turns into 401. The word is a contract, and wrapping it
 // would break it. Source: Amazon API Gateway, "Output from an API Gateway Lambda authorizer".
-var errUnauthorized = errors.New("Unauthorized") //nolint:staticcheck // not our word
+var errUnauthorized = errors.New("Unauthorized")
 
 // recordFor is the time that an event may take to be written, whatever is left of the deadline.
 const recordFor = 2 * time.Second
@@ -162,10 +163,22 @@ const (
 func (cfg AuthorizerConfig) deny(e *events.APIGatewayCustomAuthorizerRequestTypeRequest, op operation, p *identity.Principal, f *fault.Fault) events.APIGatewayCustomAuthorizerResponse {
 	scope := identity.Join(op.scopes)
 	return policy("Deny", e, p, map[string]any{
-		keyChallenge: fmt.Sprintf(`Bearer error="insufficient_scope", scope="%s", resource_metadata="%s", error_description="%s"`,
-			scope, cfg.ResourceMetadata, f.Text),
+		keyChallenge: challenge(
+			"error", string(f.Reason), "scope", scope, "resource_metadata", cfg.ResourceMetadata, "error_description", f.Text),
 		keyRequiredScope: scope, keyErrorText: f.Text, keyErrorReason: string(f.Reason),
 	})
+}
+
+// challenge writes the header WWW-Authenticate from names and values; what is empty is left
+// out. Values are ours and hold neither quotes nor backslashes.
+func challenge(pairs ...string) string {
+	var params []string
+	for i := 0; i < len(pairs); i += 2 {
+		if pairs[i+1] != "" {
+			params = append(params, pairs[i]+`="`+pairs[i+1]+`"`)
+		}
+	}
+	return "Bearer " + strings.Join(params, ", ")
 }
 
 // policy decides about the method that was called and no other: the result of one call says
