@@ -2,9 +2,9 @@ package records
 
 import (
 	"context"
-	"errors"
 	"slices"
 
+	"github.com/aacworkflow/mcp-connector/shared/table"
 	"github.com/aacworkflow/mcp-connector/shared/tracker"
 )
 
@@ -81,7 +81,7 @@ func (s *store) readAnswered(ctx context.Context, f found, parent tracker.ID) (a
 		return a, err
 	}
 	if !a.thread.found() && c.Doc.RootID != c.Doc.ID {
-		return a, errors.New("a reply without a thread row: the thread row is written with the first reply and goes with the root")
+		return a, &table.Conflict{} // a reply has a thread, so both were removed between the two reads
 	}
 	if len(a.thread.Doc.Live) >= tracker.MaxThreadComments {
 		return a, limitReached("parent_id: this thread has all the comments that it can have; start a new one", tracker.MaxThreadComments)

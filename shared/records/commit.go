@@ -2,6 +2,7 @@ package records
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"time"
 
@@ -70,7 +71,8 @@ func (p *plan) requireDirectory(d *directory) {
 }
 
 // act decides and commits until that succeeds, is refused, or others have got in the way
-// maxAttempts times. A decision without a plan is an answer to which nothing has to be done.
+// maxAttempts times. A decision without a plan is an answer to which nothing has to be done; one
+// that fails with a *table.Conflict has read rows that do not fit together.
 //
 // After a plain error of the engine the change may or may not have been made. It is not tried
 // again: the call's event has the key that the change would have given it, so that the log
@@ -84,6 +86,9 @@ func act[T any](ctx context.Context, s *store, c *claim, decide func() (T, *plan
 			}
 		}
 		result, p, err := decide()
+		if table.IsConflict(err) {
+			continue
+		}
 		if err != nil || p == nil {
 			return result, err
 		}
@@ -122,6 +127,10 @@ func (s *store) commit(ctx context.Context, c *claim, p *plan, result any) error
 	switch {
 	case err == nil:
 		s.call.Committed()
+	case table.FailedAt(err, len(p.ops)):
+		// Only this call writes under its event's key: the engine has tried twice, and what the
+		// second try met is the first.
+		return fmt.Errorf("the change was made, but its answer was lost: %v", err)
 	case table.IsConflict(err):
 		s.call.Event.Changed = nil
 		if p.made != "" {

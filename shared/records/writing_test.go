@@ -239,6 +239,23 @@ func TestAnErrorInDoubtLeavesTheTruth(t *testing.T) {
 	}
 }
 
+// An engine that tries again by itself after a lost answer meets its own commit.
+func TestAChangeThatMetItselfIsNotMadeTwice(t *testing.T) {
+	db := worldTables(t)
+	h := &hooked{Writer: db, before: func(_ int, ops []table.Op) error { return db.Commit(ctx, ops) }}
+	s := acting(h, trackertest.Priya)
+	_, err := s.CreateIssue(ctx, tracker.NewIssue{Title: "Once"})
+	if fault.KindOf(err) != fault.Internal || len(h.commits) != 1 {
+		t.Fatalf("%d commits, %v", len(h.commits), err)
+	}
+	if err := s.call.Record(ctx, db, err); err != nil {
+		t.Fatal(err)
+	}
+	if got := events(t, db); len(got) != 1 || got[0].Outcome != fault.Success {
+		t.Errorf("events: %+v", got)
+	}
+}
+
 func TestReplayIsInTheEvent(t *testing.T) {
 	db := worldTables(t)
 	keyed := func() *store {
@@ -286,5 +303,34 @@ func TestTheLargestResultsCanBeKept(t *testing.T) {
 	}
 	if _, err := (&claim{}).keep(trackertest.Start, longest(maxKeptResult)); err == nil {
 		t.Error("a result over the limit was kept")
+	}
+}
+
+// racing removes a thread's root between the reading of a reply and that of its thread.
+type racing struct {
+	table.Writer
+	thread table.Key
+	remove func()
+}
+
+func (o *racing) Get(ctx context.Context, key table.Key) (table.Item, bool, error) {
+	if key == o.thread && o.remove != nil {
+		remove := o.remove
+		o.remove = nil
+		remove()
+	}
+	return o.Writer.Get(ctx, key)
+}
+
+func TestAReplyWhoseThreadGoesWhileItIsRead(t *testing.T) {
+	db := worldTables(t)
+	o := &racing{Writer: db, thread: threadKey(trackertest.Home, 3, trackertest.Question), remove: func() {
+		if _, err := acting(db, trackertest.Mira).DeleteComment(ctx, tracker.CommentTarget{Comment: trackertest.Question}); err != nil {
+			t.Error(err)
+		}
+	}}
+	_, err := acting(o, trackertest.Priya).CreateComment(ctx, tracker.NewComment{Issue: "AAC-3", Content: "Late", Parent: trackertest.Answer})
+	if fault.Of(err).Reason != fault.UnknownReference || o.remove != nil {
+		t.Errorf("removed: %v; %v", o.remove == nil, err)
 	}
 }
