@@ -115,7 +115,7 @@ func definition(name string) (*tool.Definition, bool) {
 
 // stage is a front with fakes around it.
 type stage struct {
-	http.Handler
+	inner     http.Handler // the front, under the caller that the stage sets
 	invoker   *fakeInvoker
 	log       *fakeLog
 	logged    *bytes.Buffer
@@ -133,27 +133,35 @@ func newStage(tb testing.TB, scopes ...identity.Scope) *stage {
 	s.principal = &identity.Principal{WorkspaceID: "w1", UserID: "u1", TokenID: "t1", Scopes: scopes}
 	s.origin = audit.Origin{CallID: "call-1", SourceIP: "192.0.2.7", TraceID: "Root-1", Client: audit.Client{Name: "curl", Version: "8"}}
 	ids := 0
-	front := New(Config{
+	s.inner = New(Config{
 		Tools: definitions(), Invoker: s.invoker, Log: s.log, Version: "1.2.3",
 		Audit: audit.Settings{
-			Now:       func() time.Time { return time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC) },
+			Now:       fixedNow,
 			NewID:     func() string { ids++; return fmt.Sprintf("event-%d", ids) },
 			Retention: audit.DefaultRetention,
 		},
-		Logger:           slog.New(slog.NewTextHandler(s.logged, nil)),
+		Logger:           logger(s),
 		Hosts:            []string{"mcp.example.com", "127.0.0.1:*"},
 		Origins:          []string{"https://App.example.com", "http://localhost:*"},
 		ResourceMetadata: metadataURL,
 	})
-	s.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		ctx := audit.WithOrigin(r.Context(), s.origin)
-		if s.principal != nil {
-			ctx = identity.NewContext(ctx, s.principal)
-		}
-		front.ServeHTTP(w, r.WithContext(ctx))
-	})
 	return s
 }
+
+// ServeHTTP introduces the caller, as lambdarun does.
+func (s *stage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	ctx := audit.WithOrigin(r.Context(), s.origin)
+	if s.principal != nil {
+		ctx = identity.NewContext(ctx, s.principal)
+	}
+	s.inner.ServeHTTP(w, r.WithContext(ctx))
+}
+
+func fixedNow() time.Time { return time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC) }
+
+func fixedID() string { return "event" }
+
+func logger(s *stage) *slog.Logger { return slog.New(slog.NewTextHandler(s.logged, nil)) }
 
 // headers are pairs of name and value; a value of "-" removes the header.
 func request(method, path, body string, headers ...string) *http.Request {
