@@ -63,7 +63,7 @@ func TestGoClient(t *testing.T) {
 			if _, err := session.CallTool(ctx, &mcp.CallToolParams{Name: "comment_issue"}); err == nil {
 				t.Error("called without the scope")
 			}
-			if list, err = session.ListTools(ctx, nil); err != nil {
+			if _, err := session.ListTools(ctx, nil); err != nil {
 				t.Errorf("the session did not survive a refusal: %v", err)
 			}
 		})

@@ -137,11 +137,12 @@ func (f *front) reword(ctx context.Context, x *exchange, answer *buffer, err err
 			Code int `json:"code"`
 		} `json:"error"`
 	}
-	if json.Unmarshal(answer.body.Bytes(), &said) != nil && answer.status < http.StatusInternalServerError {
+	isText := json.Unmarshal(answer.body.Bytes(), &said) != nil
+	if isText && http.StatusBadRequest <= answer.status && answer.status < http.StatusInternalServerError {
 		return malformed("the message is not one that this server takes")
 	}
 	switch code := said.Error.Code; {
-	case code == codeInvalidParams, code == 0 && x.msg.method == "initialize" && answer.body.Len() > 0:
+	case code == codeInvalidParams, code == 0 && x.msg.method == "initialize" && !isText:
 		return badParams("params are not what this method takes")
 	case code == codeMethodNotFound:
 		return noSuchMethod()

@@ -41,7 +41,7 @@ func TestSDKAnswersAreReworded(t *testing.T) {
 		"header":            {400, `{"jsonrpc":"2.0","id":7,"error":{"code":-32020,"message":"secret"}}`, "tools/list", 400, codeHeaderMismatch, "invalid_request", ""},
 		"code 0":            {200, `{"jsonrpc":"2.0","id":7,"error":{"code":0,"message":"secret"}}`, "tools/list", 500, codeInternal, "internal", ""},
 		"a result too soon": {200, `{"jsonrpc":"2.0","id":7,"result":{"content":"secret"}}`, "tools/call", 500, codeInternal, "internal", "list_issues error internal"},
-		"nothing":           {200, ``, "tools/call", 400, codeInvalidRequest, "invalid_request", "list_issues denied invalid_request"},
+		"nothing":           {200, ``, "tools/call", 500, codeInternal, "internal", "list_issues error internal"},
 		"panic":             {0, ``, "tools/call", 500, codeInternal, "internal", "list_issues error internal"},
 	}
 	for name, tt := range tests {
