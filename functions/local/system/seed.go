@@ -15,27 +15,26 @@ import (
 	"github.com/aacworkflow/mcp-connector/shared/records"
 )
 
-// Files in the data directory. The data are prepared under another name and renamed when they
-// are whole, so that a start that is cut short leaves nothing that looks like data.
+// Files in the data directory. The lock on the first one makes sure that one process at a time
+// touches either.
 const (
-	dataFile     = "tracker.db"
-	preparedFile = "tracker.db.new"
-	tokenFile    = "local.json"
+	dataFile  = "tracker.db"
+	tokenFile = "local.json"
 )
 
-// openData opens the data, after making them if there are none or a reset is asked for, and
-// finds or issues the tokens.
-func (s *System) openData(ctx context.Context, cfg Config) error {
-	path := filepath.Join(cfg.Data, dataFile)
+// openData opens the data, loads what of the demo data is not there, and finds or issues the
+// tokens. A start that was cut short is made up for by the next one.
+func (s *System) openData(ctx context.Context, cfg Config) (err error) {
 	s.WorkspaceID, s.TokenFile = demo.WorkspaceID(), filepath.Join(cfg.Data, tokenFile)
-	isNew, err := s.prepareIfNeeded(ctx, cfg, path)
-	if err != nil {
+	if s.Tables, err = openTables(cfg); err != nil {
 		return err
 	}
-	if s.Tables, err = cfg.openTables(path); err != nil {
-		return err
-	}
-	if !isNew {
+	loaded, err := s.load(ctx, cfg)
+	switch {
+	case err != nil:
+	case loaded:
+		err = s.issueTokens(ctx, cfg)
+	default:
 		err = s.findTokens(ctx, cfg)
 	}
 	if err == nil {
@@ -47,53 +46,36 @@ func (s *System) openData(ctx context.Context, cfg Config) error {
 	return nil
 }
 
-// prepareIfNeeded makes new data and puts them in place.
-func (s *System) prepareIfNeeded(ctx context.Context, cfg Config, path string) (bool, error) {
-	switch _, err := os.Stat(path); {
-	case errors.Is(err, os.ErrNotExist):
-		return true, s.prepare(ctx, cfg, path)
-	case err != nil:
-		return false, fmt.Errorf("look for the data: %w; set DATA to a directory you may read", err)
-	case !cfg.Reset:
-		return false, nil
+// openTables opens the data file, an empty one if a reset is asked for. What is thrown away is
+// opened first: so nobody else is using it, and it is ours.
+func openTables(cfg Config) (*embedded.DB, error) {
+	path := filepath.Join(cfg.Data, dataFile)
+	db, err := cfg.openTables(path)
+	if err != nil || !cfg.Reset {
+		return db, err
 	}
-	old, err := cfg.openTables(path) // refuses if somebody uses it
-	if err != nil {
-		return false, err
+	if err := errors.Join(os.Remove(path), db.Close()); err != nil {
+		return nil, fmt.Errorf("throw the old data away: %w; remove the file yourself, or set DATA to another directory", err)
 	}
-	return true, errors.Join(s.prepare(ctx, cfg, path), old.Close())
+	return cfg.openTables(path)
 }
 
-// prepare makes the demo data and their tokens beside the path, then renames the file to it.
-func (s *System) prepare(ctx context.Context, cfg Config, path string) error {
-	prepared := filepath.Join(cfg.Data, preparedFile)
-	left, err := cfg.openTables(prepared) // refuses if another start is under way
-	if err != nil {
-		return err
-	}
-	if err := errors.Join(os.Remove(prepared), left.Close()); err != nil {
-		return fmt.Errorf("remove what an earlier start has left: %w", err)
-	}
-	db, err := cfg.openTables(prepared)
-	if err != nil {
-		return err
-	}
-	if err := errors.Join(s.load(ctx, cfg, db), db.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(prepared, path); err != nil {
-		return fmt.Errorf("put the new data in place: %w", err)
-	}
-	return nil
-}
-
-func (s *System) load(ctx context.Context, cfg Config, db *embedded.DB) error {
+// load loads the workspaces that are not there, and tells whether there was one.
+func (s *System) load(ctx context.Context, cfg Config) (loaded bool, err error) {
 	for _, snapshot := range demo.Snapshots(cfg.Now()) {
-		if err := records.Load(ctx, db, snapshot); err != nil {
-			return fmt.Errorf("load the demo data of %s: %w", snapshot.Workspace.Name, err)
+		there, err := records.Exists(ctx, s.Tables, snapshot.Workspace.ID)
+		if err != nil {
+			return false, err
 		}
+		if there {
+			continue
+		}
+		if err := records.Load(ctx, s.Tables, snapshot); err != nil {
+			return false, fmt.Errorf("load the demo data of %s: %w", snapshot.Workspace.Name, err)
+		}
+		loaded = true
 	}
-	return s.issueTokens(ctx, cfg, db)
+	return loaded, nil
 }
 
 // Issued is a token with its secret, which is nowhere else but in local.json.
@@ -103,10 +85,10 @@ type Issued struct {
 }
 
 // issueTokens issues every token of the demo data.
-func (s *System) issueTokens(ctx context.Context, cfg Config, db *embedded.DB) error {
+func (s *System) issueTokens(ctx context.Context, cfg Config) error {
 	s.Issued, s.Tokens = nil, map[string]string{}
 	for _, g := range demo.Grants() {
-		t, _, err := token.Issue(ctx, db, token.Grant{
+		t, _, err := token.Issue(ctx, s.Tables, token.Grant{
 			ID: uuid.Must(uuid.NewV7()).String(), WorkspaceID: string(g.WorkspaceID), UserID: string(g.UserID),
 			Name: g.Name, Scopes: g.Scopes, Lifetime: token.MaxLifetime, At: cfg.Now(),
 		})

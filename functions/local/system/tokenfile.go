@@ -42,7 +42,7 @@ func (s *System) findTokens(ctx context.Context, cfg Config) error {
 		}
 		s.Replaced = s.TokenFile + " holds a token that is not in force"
 	}
-	return s.issueTokens(ctx, cfg, s.Tables)
+	return s.issueTokens(ctx, cfg)
 }
 
 func readTokenFile(path string) (map[string]string, error) {

@@ -50,9 +50,17 @@ func (l *lockedBuffer) String() string {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
+	return startIn(t, filepath.Join(t.TempDir(), "data"))
+}
+
+// anchor is the day on which the demo data of a test are loaded, if it matters.
+var anchor = time.Date(2025, 6, 22, 0, 0, 0, 0, time.UTC)
+
+func startIn(t *testing.T, dir string) *world {
+	t.Helper()
 	w := &world{t: t, log: &lockedBuffer{}}
 	s, err := Start(t.Context(), Config{
-		Addr: "127.0.0.1:0", Data: filepath.Join(t.TempDir(), "data"),
+		Addr: "127.0.0.1:0", Data: dir,
 		Log:        slog.New(slog.NewJSONHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		openTables: embedded.OpenUnsynced, // thousands of events; no machine fails here
 	})
