@@ -69,7 +69,12 @@ func (s *store) readAnswered(ctx context.Context, f found, parent tracker.ID) (a
 	if to.Doc.Number != number {
 		return answered{}, unknown
 	}
-	c, err := get[commentRow](ctx, s.t, data(commentsPK(w, number), to.Doc.SK))
+	key, threads := data(commentsPK(w, number), to.Doc.SK), threadKey(w, number, to.Doc.RootID)
+	rows, err := getBatch(ctx, s.t, key, threads)
+	if err != nil {
+		return answered{}, err
+	}
+	c, err := pick[commentRow](rows, key)
 	if err != nil {
 		return answered{}, err
 	}
@@ -77,7 +82,7 @@ func (s *store) readAnswered(ctx context.Context, f found, parent tracker.ID) (a
 		return answered{}, unknown
 	}
 	a := answered{comment: &c.Doc}
-	if a.thread, err = get[threadRow](ctx, s.t, threadKey(w, number, c.Doc.RootID)); err != nil {
+	if a.thread, err = pick[threadRow](rows, threads); err != nil {
 		return a, err
 	}
 	if !a.thread.found() && c.Doc.RootID != c.Doc.ID {
@@ -112,7 +117,7 @@ func (s *store) planComment(f found, a answered, id tracker.ID, in tracker.NewCo
 	p.putIssue(w, f.issue.Version, r)
 	key := commentKey(w, r.Number, c.CreatedAt.time(), id)
 	p.put(key, 0, c, nil)
-	p.put(commentPointerKey(w, id), 0, pointerRow{Number: r.Number, SK: key.SK}, nil)
+	p.put(commentPointerKey(w, id), 0, pointerRow{Number: r.Number, SK: key.SK, RootID: c.RootID}, nil)
 	if a.comment != nil {
 		p.put(threadKey(w, r.Number, c.RootID), a.thread.Version, a.thread.Doc.with(*a.comment, c), nil)
 	}

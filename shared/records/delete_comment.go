@@ -22,19 +22,16 @@ func (s *store) DeleteComment(ctx context.Context, target tracker.CommentTarget)
 		if f.comment.Doc.deleted() {
 			return f.deletion(f.comment.Doc), nil, nil
 		}
-		under, err := s.readUnder(ctx, f)
-		if err != nil {
-			return out, nil, err
-		}
-		p, gone, err := s.planRemoval(ctx, f, under)
+		p, gone, err := s.planRemoval(ctx, f, f.under())
 		return f.deletion(gone), p, err
 	})
 }
 
-// foundComment is a comment, or its tombstone, with its live issue.
+// foundComment is a comment, or its tombstone, with its issue and its thread.
 type foundComment struct {
 	found
 	comment row[commentRow]
+	thread  row[threadRow]
 }
 
 // deletableComment finds a comment that the caller may delete, or a tombstone of one. Until it
@@ -67,10 +64,10 @@ func (r *reader) findComment(ctx context.Context, id tracker.ID) (foundComment, 
 		return foundComment{}, err
 	}
 	if !to.found() {
-		to.Doc.SK = timeSK(micros(0).time()) // nothing is there; it is looked for all the same
+		to.Doc.SK, to.Doc.RootID = timeSK(micros(0).time()), id // nothing is there; it is looked for all the same
 	}
-	key := data(commentsPK(w, to.Doc.Number), to.Doc.SK)
-	second, err := getBatch(ctx, r.t, issueKey(w, to.Doc.Number), key)
+	key, threads := data(commentsPK(w, to.Doc.Number), to.Doc.SK), threadKey(w, to.Doc.Number, to.Doc.RootID)
+	second, err := getBatch(ctx, r.t, issueKey(w, to.Doc.Number), key, threads)
 	if err != nil {
 		return foundComment{}, err
 	}
@@ -79,6 +76,9 @@ func (r *reader) findComment(ctx context.Context, id tracker.ID) (foundComment, 
 		return f, err
 	}
 	if f.comment, err = pick[commentRow](second, key); err != nil {
+		return f, err
+	}
+	if f.thread, err = pick[threadRow](second, threads); err != nil {
 		return f, err
 	}
 	if f.comment.found() {
@@ -112,20 +112,15 @@ func (f foundComment) deletion(c commentRow) tracker.CommentDeletion {
 
 // underComment is what goes with a comment.
 type underComment struct {
-	thread  row[threadRow]
 	gone    []threadEntry // the comment first, then all live replies below it
 	tasks   []Task        // active ones that stay, some with fewer causes
 	cut     []Task        // those of them that lost a cause
 	cancels []Task        // open ones that nothing else caused
 }
 
-func (r *reader) readUnder(ctx context.Context, f foundComment) (underComment, error) {
-	c := f.comment.Doc
-	thread, err := get[threadRow](ctx, r.t, threadKey(r.workspace(), f.issue.Doc.Number, c.RootID))
-	if err != nil {
-		return underComment{}, err
-	}
-	u := underComment{thread: thread, gone: below(c.entry(), thread.Doc.Live)}
+// under works out what goes with the comment.
+func (f foundComment) under() underComment {
+	u := underComment{gone: below(f.comment.Doc.entry(), f.thread.Doc.Live)}
 	for _, t := range f.issue.Doc.Tasks {
 		rest, changed, alone := t.without(u.gone)
 		switch {
@@ -138,7 +133,7 @@ func (r *reader) readUnder(ctx context.Context, f foundComment) (underComment, e
 			u.tasks = append(u.tasks, rest)
 		}
 	}
-	return u, nil
+	return u
 }
 
 // without takes comments out of what caused an open task. alone: nothing else had caused it. A
@@ -188,7 +183,7 @@ func (s *store) planRemoval(ctx context.Context, f foundComment, u underComment)
 	if len(u.cancels)+len(u.cut) > 0 {
 		p.changed = append(p.changed, changedTasks)
 	}
-	p.putThread(threadKey(w, number, f.comment.Doc.RootID), u)
+	p.shrinkThread(threadKey(w, number, f.comment.Doc.RootID), f.thread, u.gone)
 
 	rows, err := s.readEntries(ctx, number, u.gone[1:])
 	if err != nil {
@@ -206,19 +201,19 @@ func (s *store) planRemoval(ctx context.Context, f foundComment, u underComment)
 	return p, top, nil
 }
 
-// putThread leaves in the thread what stays live; a thread whose root goes is gone.
-func (p *plan) putThread(key table.Key, u underComment) {
-	if !u.thread.found() {
+// shrinkThread leaves in the thread what stays live; a thread whose root goes is gone.
+func (p *plan) shrinkThread(key table.Key, thread row[threadRow], gone []threadEntry) {
+	if !thread.found() {
 		return
 	}
-	live := slices.DeleteFunc(slices.Clone(u.thread.Doc.Live), func(e threadEntry) bool {
-		return slices.ContainsFunc(u.gone, func(g threadEntry) bool { return g.ID == e.ID })
+	live := slices.DeleteFunc(slices.Clone(thread.Doc.Live), func(e threadEntry) bool {
+		return slices.ContainsFunc(gone, func(g threadEntry) bool { return g.ID == e.ID })
 	})
 	if len(live) == 0 {
-		p.ops = append(p.ops, table.Delete(key, u.thread.unchanged()))
+		p.ops = append(p.ops, table.Delete(key, thread.unchanged()))
 		return
 	}
-	p.put(key, u.thread.Version, threadRow{Live: live}, nil)
+	p.put(key, thread.Version, threadRow{Live: live}, nil)
 }
 
 // readEntries reads the comments of a thread that are to go with another.

@@ -89,7 +89,7 @@ func TestRefusalsTakeTheSameRequests(t *testing.T) {
 		{"an issue by identifier", "batch of 2", []func(tracker.Store, bool) error{
 			issue("AAC-9999"), issue("NOR-1"), issue("AAC-1"), issue(tracker.IssueRef(gone.Issue.Identifier)),
 		}},
-		{"a comment", "batch of 2, batch of 2", []func(tracker.Store, bool) error{
+		{"a comment", "batch of 2, batch of 3", []func(tracker.Store, bool) error{
 			comment(tracker.CommentTarget{Comment: trackertest.NoSuchID}),
 			comment(tracker.CommentTarget{Comment: trackertest.ForeignComment}),
 			comment(tracker.CommentTarget{Comment: trackertest.Question}),

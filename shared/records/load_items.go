@@ -134,7 +134,7 @@ func (b *builder) comments(i IssueSnapshot) {
 		}
 		key := commentKey(b.w, i.Number, c.CreatedAt.time(), c.ID)
 		b.put(key, row, nil)
-		b.put(commentPointerKey(b.w, c.ID), pointerRow{Number: i.Number, SK: key.SK}, nil)
+		b.put(commentPointerKey(b.w, c.ID), pointerRow{Number: i.Number, SK: key.SK, RootID: row.RootID}, nil)
 	}
 	for _, root := range i.Comments {
 		if live := threads[root.ID]; len(live) > 1 {

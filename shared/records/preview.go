@@ -98,10 +98,7 @@ func (r *reader) PreviewCommentDeletion(ctx context.Context, target tracker.Comm
 		out.DryRun = true
 		return out, nil
 	}
-	u, err := r.readUnder(ctx, f)
-	if err != nil {
-		return tracker.CommentDeletion{}, err
-	}
+	u := f.under()
 	would := &tracker.WouldDeleteComment{
 		AuthorName: f.dir.name(c.AuthorType, c.AuthorID), Excerpt: excerpt(c.Content), CreatedAt: c.CreatedAt.wire(),
 		ReplyAuthors: f.dir.replyAuthors(u.gone[1:]),

@@ -38,11 +38,18 @@ func (st *Stores) RestoreComment(ctx context.Context, call *audit.Call, id track
 		case c.RemovedWith != "":
 			return out, nil, restoreFirst("this comment went with another one: restore that one", c.RemovedWith)
 		}
-		r, err := s.readRemoved(ctx, f)
+		thread, err := s.readThread(ctx, f)
 		if err != nil {
 			return out, nil, err
 		}
-		p, back := s.planReturn(f, r)
+		rows, err := s.readRemoved(ctx, f)
+		if err != nil {
+			return out, nil, err
+		}
+		if len(thread)+len(rows) > tracker.MaxThreadComments {
+			return out, nil, limitReached("this thread has got too many new comments for the old ones to come back", tracker.MaxThreadComments)
+		}
+		p, back := s.planReturn(f, thread, rows)
 		return f.dir.commentHead(f.issue.Doc.ID, back), p, nil
 	})
 }
@@ -61,57 +68,56 @@ func restoreFirst(text string, comment tracker.ID) *fault.Fault {
 	return fault.New(fault.Conflict, fault.TargetUnavailable, text).With("comment_id", comment)
 }
 
-// removedComments are the tombstones that come back, the comment itself first, and the thread
-// they come back to.
-type removedComments struct {
-	rows   []row[commentRow]
-	thread row[threadRow]
+// readThread lists what is live in the thread that the comment comes back to. A root without
+// replies need not have a thread row.
+//   - fault.Conflict: target_unavailable, if the comment answered is deleted
+func (s *store) readThread(ctx context.Context, f foundComment) ([]threadEntry, error) {
+	c, live := f.comment.Doc, f.thread.Doc.Live
+	if c.ParentID == "" || slices.ContainsFunc(live, func(e threadEntry) bool { return e.ID == c.ParentID }) {
+		return live, nil
+	}
+	parent, err := s.findComment(ctx, c.ParentID)
+	s.call.Target("comment", string(c.ID))
+	if err != nil {
+		return nil, err
+	}
+	if !parent.comment.found() || parent.comment.Doc.deleted() {
+		return nil, restoreFirst("the comment that this one answers is deleted too: restore that one first", c.ParentID)
+	}
+	return append(slices.Clone(live), parent.comment.Doc.entry()), nil
 }
 
-// readRemoved reads what went with the comment, and what it comes back to.
-//   - fault.Conflict: target_unavailable, limit_reached
-func (s *store) readRemoved(ctx context.Context, f foundComment) (removedComments, error) {
-	w, number, c := s.workspace(), f.issue.Doc.Number, f.comment.Doc
-	thread, err := get[threadRow](ctx, s.t, threadKey(w, number, c.RootID))
-	if err != nil {
-		return removedComments{}, err
-	}
-	live := func(e threadEntry) bool { return e.ID == c.ParentID }
-	if c.ParentID != "" && !slices.ContainsFunc(thread.Doc.Live, live) {
-		return removedComments{}, restoreFirst("the comment that this one answers is deleted too: restore that one first", c.ParentID)
-	}
-	r := removedComments{rows: []row[commentRow]{f.comment}, thread: thread}
-	err = s.eachComment(ctx, number, func(other row[commentRow]) {
-		if other.Doc.RemovedWith == c.ID {
-			r.rows = append(r.rows, other)
+// readRemoved reads the tombstones that come back, the comment itself first.
+func (s *store) readRemoved(ctx context.Context, f foundComment) ([]row[commentRow], error) {
+	rows := []row[commentRow]{f.comment}
+	err := s.eachComment(ctx, f.issue.Doc.Number, func(other row[commentRow]) {
+		if other.Doc.RemovedWith == f.comment.Doc.ID {
+			rows = append(rows, other)
 		}
 	})
-	if err == nil && len(thread.Doc.Live)+len(r.rows) > tracker.MaxThreadComments {
-		err = limitReached("this thread has got too many new comments for the old ones to come back", tracker.MaxThreadComments)
-	}
-	return r, err
+	return rows, err
 }
 
 // planReturn makes the tombstones comments again. It returns the comment that was asked for.
-func (s *store) planReturn(f foundComment, back removedComments) (*plan, commentRow) {
+func (s *store) planReturn(f foundComment, live []threadEntry, rows []row[commentRow]) (*plan, commentRow) {
 	w, number := s.workspace(), f.issue.Doc.Number
 	issue := f.issue.Doc
 	issue.touch(s.now())
-	issue.CommentCount += len(back.rows)
+	issue.CommentCount += len(rows)
 
 	p := &plan{changed: []string{changedComments}}
 	p.requireDirectory(f.dir)
 	p.putIssue(w, f.issue.Version, issue)
-	thread := threadRow{Live: slices.Clone(back.thread.Doc.Live)}
-	for i := range back.rows {
-		c := &back.rows[i].Doc
+	thread := threadRow{Live: slices.Clone(live)}
+	for i := range rows {
+		c := &rows[i].Doc
 		c.DeletedAt, c.DeletedBy, c.RestorableUntil, c.RemovedWith, c.Removed = 0, "", 0, "", nil
 		c.UpdatedAt = issue.UpdatedAt
-		p.put(c.key(w, number), back.rows[i].Version, *c, nil)
+		p.put(c.key(w, number), rows[i].Version, *c, nil)
 		thread.Live = append(thread.Live, c.entry())
 	}
 	if len(thread.Live) > 1 {
-		p.put(threadKey(w, number, f.comment.Doc.RootID), back.thread.Version, thread, nil)
+		p.put(threadKey(w, number, f.comment.Doc.RootID), f.thread.Version, thread, nil)
 	}
-	return p, back.rows[0].Doc
+	return p, rows[0].Doc
 }

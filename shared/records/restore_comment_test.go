@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/aacworkflow/mcp-connector/shared/fault"
+	"github.com/aacworkflow/mcp-connector/shared/table"
 	"github.com/aacworkflow/mcp-connector/shared/tracker"
 	"github.com/aacworkflow/mcp-connector/shared/tracker/trackertest"
 )
@@ -77,6 +78,17 @@ func TestRestoreComment(t *testing.T) {
 	live := stored[threadRow](t, db, threadKey(trackertest.Home, 3, trackertest.Question)).Doc.Live
 	if len(live) != 3 || !slices.ContainsFunc(live, func(e threadEntry) bool { return e.ID == trackertest.AgentAnswer }) {
 		t.Errorf("the thread: %+v", live)
+	}
+	alone := threadKey(trackertest.Home, 3, trackertest.Question)
+	remove(trackertest.Answer)
+	if err := db.Commit(ctx, []table.Op{table.Delete(alone, table.IfPresent())}); err != nil { // as in a loaded workspace
+		t.Fatal(err)
+	}
+	if err := restore(trackertest.Jonas, trackertest.Answer, time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	if live := stored[threadRow](t, db, alone).Doc.Live; len(live) != 3 {
+		t.Errorf("the thread made anew: %+v", live)
 	}
 	second := remove(trackertest.Question)
 	if second.Removed.Replies != 2 || !stored[commentRow](t, db, commentKey(trackertest.Home, 3, trackertest.Start.Add(-5*time.Hour), trackertest.Question)).Doc.DeletedAt.time().After(first.DeletedAt.Time) {

@@ -147,10 +147,12 @@ type bodyRow struct {
 	Description string `json:"description"`
 }
 
-// pointerRow leads from an id to the row: an issue's number and, for a comment, its sort key.
+// pointerRow leads from an id to the row: an issue's number and, for a comment, its sort key
+// and the root of its thread, so that comment and thread are read together.
 type pointerRow struct {
-	Number int    `json:"number"`
-	SK     string `json:"sort_key,omitempty"`
+	Number int        `json:"number"`
+	SK     string     `json:"sort_key,omitempty"`
+	RootID tracker.ID `json:"thread_root_id,omitempty"`
 }
 
 // commentRow is a comment, or the tombstone of one.

@@ -306,20 +306,21 @@ func TestTheLargestResultsCanBeKept(t *testing.T) {
 	}
 }
 
-// racing removes a thread's root between the reading of a reply and that of its thread.
+// racing removes a thread's root in the middle of the request that reads a reply and its thread.
 type racing struct {
 	table.Writer
 	thread table.Key
 	remove func()
 }
 
-func (o *racing) Get(ctx context.Context, key table.Key) (table.Item, bool, error) {
-	if key == o.thread && o.remove != nil {
-		remove := o.remove
+func (o *racing) BatchGet(ctx context.Context, keys []table.Key) ([]table.Item, error) {
+	items, err := o.Writer.BatchGet(ctx, keys)
+	if remove := o.remove; remove != nil && slices.Contains(keys, o.thread) {
 		o.remove = nil
 		remove()
+		items = slices.DeleteFunc(items, func(it table.Item) bool { return it.Key == o.thread })
 	}
-	return o.Writer.Get(ctx, key)
+	return items, err
 }
 
 func TestAReplyWhoseThreadGoesWhileItIsRead(t *testing.T) {
