@@ -1,0 +1,10 @@
+// Command list_comments is the Lambda function of the list_comments tool.
+package main
+
+import (
+	"github.com/aacworkflow/mcp-connector/shared/dynamo/reader"
+	"github.com/aacworkflow/mcp-connector/shared/lambdarun"
+	"github.com/aacworkflow/mcp-connector/shared/tools/read"
+)
+
+func main() { lambdarun.Read(read.ListComments, reader.Open) }
