@@ -17,6 +17,7 @@ type Transport string
 const (
 	MCP  Transport = "mcp"  // POST /mcp
 	REST Transport = "rest" // POST /tools/{name} and the other REST routes
+	CLI  Transport = "cli"  // infra/admin: an operator, on the tables themselves
 )
 
 // Client is what the caller's software says of itself. It proves nothing.
@@ -37,11 +38,11 @@ type Event struct {
 	EventID         string       `json:"event_id"` // ULID
 	CallID          string       `json:"call_id"`  // the request id that the caller saw
 	WorkspaceID     string       `json:"workspace_id"`
-	Actor           string       `json:"actor"` // user id
+	Actor           string       `json:"actor"` // user id, or operator:<name>
 	TokenID         string       `json:"token_id"`
 	Client          Client       `json:"client,omitzero"`
 	Transport       Transport    `json:"transport"`
-	Recorder        string       `json:"recorder"` // who wrote it: a tool's name, _mcp or _authorizer
+	Recorder        string       `json:"recorder"` // who wrote it: a tool's name, or one of the Recorder constants
 	ScopesRequired  []string     `json:"scopes_required"`
 	Target          string       `json:"target,omitempty"` // type/id of what was found, never what was asked for
 	Detail          fault.Detail `json:"detail,omitempty"` // what the caller was not told
