@@ -115,12 +115,15 @@ func TestEverySubsetOfScopes(t *testing.T) {
 	w := newWorld(t)
 	scopes := identity.Scopes()
 	subsets := make(chan []identity.Scope)
+	calls := make(chan []string)
 	var workers sync.WaitGroup
 	for range 4 {
 		workers.Go(func() {
+			var made []string
 			for subset := range subsets {
-				w.checkSubset(subset)
+				made = append(made, w.checkSubset(subset)...)
 			}
+			calls <- made
 		})
 	}
 	seen := 0
@@ -135,15 +138,35 @@ func TestEverySubsetOfScopes(t *testing.T) {
 		seen++
 	}
 	close(subsets)
+	var made []string
+	for range 4 {
+		made = append(made, <-calls...)
+	}
 	workers.Wait()
 	if seen != 255 {
 		t.Errorf("saw %d subsets", seen)
 	}
+	w.checkOneEventEach(made)
+}
+
+// checkOneEventEach compares the log with the calls that were made side by side.
+func (w *world) checkOneEventEach(made []string) {
+	w.t.Helper()
+	var recorded []string
+	for _, e := range w.events("owner") {
+		recorded = append(recorded, e.CallID)
+	}
+	slices.Sort(made)
+	slices.Sort(recorded)
+	if diff := cmp.Diff(made, recorded); diff != "" {
+		w.t.Errorf("%d calls, %d events (-made +recorded):\n%s", len(made), len(recorded), diff)
+	}
 }
 
 // checkSubset compares the lists with what a call gives. The arguments are refused by every
-// tool that could change something, so nothing does; a missing scope comes before that.
-func (w *world) checkSubset(subset []identity.Scope) {
+// tool that could change something, so nothing does; a missing scope comes before that. It
+// returns the ids of the calls.
+func (w *world) checkSubset(subset []identity.Scope) (calls []string) {
 	secret, _ := w.issue("reader", time.Now(), subset...)
 	rest := w.restList(secret)
 	if got := names(rest, all); len(got) != len(catalog.All()) {
@@ -169,7 +192,9 @@ func (w *world) checkSubset(subset []identity.Scope) {
 		if overREST.status == http.StatusForbidden {
 			w.checkRefusal(d.Name, overREST, overMCP)
 		}
+		calls = append(calls, overREST.header.Get("X-Amzn-Requestid"), overMCP.header.Get("X-Amzn-Requestid"))
 	}
+	return calls
 }
 
 // checkRefusal requires that both refusals say which scope is missing.

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -202,10 +203,9 @@ func (w *world) events(key string) []audit.Event {
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		for _, e := range page.Events {
-			all = append([]audit.Event{e}, all...)
-		}
+		all = append(all, page.Events...)
 		if cursor = page.Next; cursor == "" {
+			slices.Reverse(all)
 			return all
 		}
 	}
