@@ -3,6 +3,8 @@ package records
 import (
 	"testing"
 
+	"github.com/aacworkflow/mcp-connector/shared/dynamo/dynamotest"
+	"github.com/aacworkflow/mcp-connector/shared/dynamo/writer"
 	"github.com/aacworkflow/mcp-connector/shared/identity"
 	"github.com/aacworkflow/mcp-connector/shared/table"
 	"github.com/aacworkflow/mcp-connector/shared/tracker"
@@ -11,9 +13,22 @@ import (
 
 func TestContract(t *testing.T) { trackertest.Run(t, openFixture) }
 
-func openFixture(t *testing.T) trackertest.Fixture {
-	db, clock := worldTables(t), trackertest.NewClock()
-	stores := NewStores(db, nextID)
+// TestContractOverDynamoDB runs the same suite over DynamoDB's HTTP API.
+func TestContractOverDynamoDB(t *testing.T) {
+	server := dynamotest.Start(t)
+	trackertest.Run(t, func(t *testing.T) trackertest.Fixture { return dynamoFixture(t, server) })
+}
+
+func openFixture(t *testing.T) trackertest.Fixture { return fixtureOver(t, emptyTables(t)) }
+
+func dynamoFixture(t *testing.T, server *dynamotest.Server) trackertest.Fixture {
+	return fixtureOver(t, writer.Open(server.Conn(t)))
+}
+
+// fixtureOver loads the suite's world into empty tables.
+func fixtureOver(t *testing.T, db table.Writer) trackertest.Fixture {
+	loadWorld(t, db)
+	clock, stores := trackertest.NewClock(), NewStores(db, nextID)
 	return trackertest.Fixture{
 		Clock: clock,
 		Store: func(c trackertest.Caller) tracker.Store { return stores.Store(callOf(c, clock.Now)) },

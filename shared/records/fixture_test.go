@@ -35,12 +35,17 @@ func emptyTables(t testing.TB) *embedded.DB {
 func worldTables(t testing.TB) *embedded.DB {
 	t.Helper()
 	db := emptyTables(t)
+	loadWorld(t, db)
+	return db
+}
+
+func loadWorld(t testing.TB, db table.Writer) {
+	t.Helper()
 	for _, w := range trackertest.World() {
 		if err := Load(context.Background(), db, snapshotOf(w)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return db
 }
 
 // callOf begins a call. Ids are counted through the test program, so that none comes twice.
