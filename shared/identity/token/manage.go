@@ -76,22 +76,12 @@ func hashOf(item table.Item) string { return item.PK[len("TOK#"):] }
 // List returns the tokens of a workspace, used up or not, oldest first.
 func List(ctx context.Context, r table.Reader, workspaceID string) ([]Record, error) {
 	var records []Record
-	q := table.Query{
-		Table: table.Data, PK: workspacePK(workspaceID),
-		From: pointerPrefix, To: pointerPrefix + "\U0010ffff", Limit: table.MaxBatchGetKeys,
-	}
-	for {
-		page, err := r.Query(ctx, q)
-		if err != nil {
-			return nil, fmt.Errorf("list tokens: %w", err)
-		}
-		if records, err = appendRecords(ctx, r, records, page.Items); err != nil {
-			return nil, err
-		}
-		if !page.More {
-			break
-		}
-		q.After = page.Items[len(page.Items)-1].SK
+	err := each(ctx, r, workspaceID, func(_ table.Item, record Record) error {
+		records = append(records, record)
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	slices.SortFunc(records, func(a, b Record) int {
 		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
@@ -99,29 +89,52 @@ func List(ctx context.Context, r table.Reader, workspaceID string) ([]Record, er
 	return records, nil
 }
 
-// appendRecords reads what the pointers of one page name.
-func appendRecords(ctx context.Context, r table.Reader, records []Record, pointers []table.Item) ([]Record, error) {
+// each hands over the tokens of a workspace, in no order, with their rows.
+func each(ctx context.Context, r table.Reader, workspaceID string, f func(table.Item, Record) error) error {
+	q := table.Query{
+		Table: table.Data, PK: workspacePK(workspaceID),
+		From: pointerPrefix, To: pointerPrefix + "\U0010ffff", Limit: table.MaxBatchGetKeys,
+	}
+	for {
+		page, err := r.Query(ctx, q)
+		if err != nil {
+			return fmt.Errorf("list tokens: %w", err)
+		}
+		if err := eachOf(ctx, r, page.Items, f); err != nil {
+			return err
+		}
+		if !page.More {
+			return nil
+		}
+		q.After = page.Items[len(page.Items)-1].SK
+	}
+}
+
+// eachOf hands over what the pointers of one page name.
+func eachOf(ctx context.Context, r table.Reader, pointers []table.Item, f func(table.Item, Record) error) error {
 	keys := make([]table.Key, 0, len(pointers))
 	for _, p := range pointers {
 		hash, err := decodePointer(p)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		keys = append(keys, tokenKey(hash))
 	}
 	if len(keys) == 0 {
-		return records, nil
+		return nil
 	}
 	items, err := r.BatchGet(ctx, keys)
 	if err != nil {
-		return nil, fmt.Errorf("read tokens: %w", err)
+		return fmt.Errorf("read tokens: %w", err)
 	}
 	for _, item := range items {
 		record, err := decodeRecord(item)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		records = append(records, record)
+		if err := f(item, record); err != nil {
+			return err
+		}
 	}
-	return records, nil
+	return nil
 }
