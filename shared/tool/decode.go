@@ -161,7 +161,7 @@ func (m memberSet) readMembers(raw []byte) ([]member, error) {
 		if !slices.Contains(m.known, mem.name) {
 			return nil, m.unknown(mem.name)
 		}
-		if err := checkValue(mem, slices.Contains(m.extra, argConfirm)); err != nil {
+		if err := m.checkValue(mem); err != nil {
 			return nil, err
 		}
 		members = append(members, mem)
@@ -199,21 +199,24 @@ func (m memberSet) unknown(name string) error {
 
 // checkValue refuses null, everywhere: clients fill optional fields with it, and a null must
 // not clear anything. It limits nesting too. confirm may be anything.
-func checkValue(m member, hasConfirm bool) error {
-	if hasConfirm && m.name == argConfirm {
+func (m memberSet) checkValue(mem member) error {
+	if mem.name == argConfirm {
 		return nil
 	}
-	dec := jsontext.NewDecoder(bytes.NewReader(m.value))
+	dec := jsontext.NewDecoder(bytes.NewReader(mem.value))
 	for {
 		tok, err := dec.ReadToken()
 		if err != nil {
 			return nil // the end: the value was read whole before
 		}
 		if tok.Kind() == 'n' {
-			return invalid(m.name, "must not be null: leave it out instead")
+			if slices.Contains(m.required, mem.name) {
+				return invalid(mem.name, "must not be null")
+			}
+			return invalid(mem.name, "must not be null: leave it out instead")
 		}
 		if dec.StackDepth() > maxDepth {
-			return invalid(m.name, "is nested too deeply")
+			return invalid(mem.name, "is nested too deeply")
 		}
 	}
 }
