@@ -128,7 +128,7 @@ func (t *trigger) decide() {
 		return
 	}
 	if t.autopilot.ExecutionMode == modeCreateIssue {
-		title, ok := t.title()
+		title, ok := t.autopilot.issueTitle(t.run.TriggeredAt.time())
 		if !ok {
 			t.end(outcomeFailed, runFailed, reasonTemplate, "the template of the autopilot does not give a title that an issue can have")
 			return
@@ -170,14 +170,14 @@ var (
 	anyVariable  = regexp.MustCompile(`\{\{.*\}\}`)
 )
 
-// title is what the template gives on the day of the run, and whether it can be a title. A
-// variable that is not known is a mistake in the template, not a title.
-func (t *trigger) title() (string, bool) {
-	template := t.autopilot.IssueTitleTemplate
+// issueTitle is what the template gives on a day, and whether it can be a title. A variable that
+// is not known is a mistake in the template, not a title.
+func (a Autopilot) issueTitle(day time.Time) (string, bool) {
+	template := a.IssueTitleTemplate
 	if strings.TrimSpace(template) == "" {
-		template = t.autopilot.Title
+		template = a.Title
 	}
-	text := dateVariable.ReplaceAllString(template, t.run.TriggeredAt.time().Format(time.DateOnly))
+	text := dateVariable.ReplaceAllString(template, day.Format(time.DateOnly))
 	var title tracker.Title
 	err := title.UnmarshalText([]byte(text))
 	return string(title), err == nil && !anyVariable.MatchString(text)

@@ -43,6 +43,9 @@ func (ss *Stores) Store(call *audit.Call) tracker.Store { return newStore(ss, ca
 type reader struct {
 	t    table.Reader
 	call *audit.Call // never nil, and with a principal
+	// operator: the call is an operator's, who is no member (see Admin). It is set by whoever
+	// makes the reader, never found out from the principal.
+	operator bool
 }
 
 // store acts for one call.

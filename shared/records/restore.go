@@ -15,7 +15,10 @@ import (
 //   - fault.Conflict: target_unavailable, once RestorableFor has passed
 //   - fault.RateLimited: contention
 func (st *Stores) RestoreIssue(ctx context.Context, call *audit.Call, ref tracker.IssueRef) (tracker.Summary, error) {
-	s := newStore(st, call)
+	return newStore(st, call).restoreIssue(ctx, ref)
+}
+
+func (s *store) restoreIssue(ctx context.Context, ref tracker.IssueRef) (tracker.Summary, error) {
 	return act(ctx, s, nil, func() (out tracker.Summary, p *plan, err error) {
 		f, err := s.findIssue(ctx, ref)
 		switch {

@@ -18,7 +18,10 @@ import (
 //     must be restored first (member comment_id); limit_reached (comments of a thread)
 //   - fault.RateLimited: contention
 func (st *Stores) RestoreComment(ctx context.Context, call *audit.Call, id tracker.ID) (tracker.CommentHead, error) {
-	s := newStore(st, call)
+	return newStore(st, call).restoreComment(ctx, id)
+}
+
+func (s *store) restoreComment(ctx context.Context, id tracker.ID) (tracker.CommentHead, error) {
 	return act(ctx, s, nil, func() (out tracker.CommentHead, p *plan, err error) {
 		f, err := s.findComment(ctx, id)
 		if err != nil {
