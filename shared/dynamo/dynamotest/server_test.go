@@ -46,7 +46,7 @@ func TestStartReportsWhatTheEngineSays(t *testing.T) {
 	if err := os.WriteFile(program, []byte("#!/bin/sh\necho 'error: no room' >&2\nexit 3\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := start(t, program); err == nil || !strings.Contains(err.Error(), "no room") {
+	if _, err := start(program, "127.0.0.1", "0"); err == nil || !strings.Contains(err.Error(), "no room") {
 		t.Errorf("error %v; want the engine's words", err)
 	}
 }

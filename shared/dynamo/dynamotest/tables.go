@@ -13,8 +13,8 @@ import (
 	"github.com/aacworkflow/mcp-connector/shared/table"
 )
 
-// createTables makes the tables as package schema describes them.
-func createTables(ctx context.Context, api *dynamodb.Client, tables dynamo.Tables) error {
+// CreateTables makes the tables as package schema describes them.
+func CreateTables(ctx context.Context, api *dynamodb.Client, tables dynamo.Tables) error {
 	conn := dynamo.Conn{Tables: tables}
 	for _, name := range []table.Name{table.Data, table.Audit} {
 		in := definition(schema.For(name))
