@@ -81,7 +81,8 @@ var importRules = []rule{
 	{pkg: "functions/local/...", may: []string{"shared/...", "functions/local/..."}},
 	{pkg: "infra/check"},
 	{pkg: "infra/clients"},
-	{pkg: "infra/gen", may: []string{"shared/catalog", "shared/fault", "shared/identity", "shared/tool"},
+	{pkg: "infra/stack"},
+	{pkg: "infra/gen", may: []string{"shared/catalog", "shared/fault", "shared/identity", "shared/table", "shared/tool"},
 		never: map[string]string{"infra/check": "generator and guard share no code"}},
 }
 

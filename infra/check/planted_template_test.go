@@ -1,0 +1,138 @@
+package check
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/aacworkflow/mcp-connector/infra/stack"
+)
+
+// planted are violations of what the template promises, each a change of its text, and the words
+// by which a guard must tell. The first place of the text is changed, or the first after a mark.
+var plantedInTemplate = []struct {
+	name, after, old, new string
+	finding               []string
+}{
+	{"a read tool that writes", "ListIssuesFunction:", "Action: [dynamodb:BatchGetItem, ", "Action: [dynamodb:PutItem, dynamodb:BatchGetItem, ",
+		[]string{"list_issues: may do what", "dynamodb:PutItem"}},
+	{"a whole service", "GetIssueFunction:", "Action: dynamodb:BatchGetItem", "Action: dynamodb:*",
+		[]string{"get_issue: dynamodb:* is a wildcard"}},
+	{"all tables", "GetIssueFunction:", "Resource: !GetAtt DataTable.Arn", "Resource: '*'",
+		[]string{"get_issue: * is a wildcard"}},
+	{"any index", "", "!Sub '${DataTable.Arn}/index/byAssignee'", "!Sub '${DataTable.Arn}/index/*'",
+		[]string{"list_issues", "/index/* is a wildcard"}},
+	{"a write outside a transaction", "UpdateIssueFunction:", "                ForAnyValue:StringEquals: {dynamodb:EnclosingOperation: [TransactWriteItems]}\n", "",
+		[]string{"update_issue: may do what", "PutItem"}},
+	{"the rows of tokens", "CommentIssueFunction:", "['WS#*', 'C#*', 'TH#*', 'IDEM#*']", "['WS#*', 'C#*', 'TH#*', 'IDEM#*', 'TOK#*']",
+		[]string{"comment_issue: may do what", "TOK#*"}},
+	{"the events of another tool", "", "'T#delete_issue#*'", "'T#*'",
+		[]string{"delete_issue: may do what", "T#*"}},
+	{"a condition that no key satisfies", "RecordDenials", "                'Null': {dynamodb:LeadingKeys: 'false'}\n", "",
+		[]string{"authorizer: may do what", "T#_authorizer#*"}},
+	{"a change of the audit log", "ReadEvents", "Action: dynamodb:PutItem", "Action: [dynamodb:PutItem, dynamodb:DeleteItem]",
+		[]string{"audit_query: may do what", "DeleteItem"}},
+	{"a right too few", "AssignIssueToAgentFunction:", "Action: dynamodb:BatchGetItem", "Action: dynamodb:GetItem",
+		[]string{"assign_issue_to_agent: lacks", "BatchGetItem"}},
+	{"a tool that the front cannot call", "which tools may be called", "                - !GetAtt DeleteIssueFunction.Arn\n", "",
+		[]string{"mcp: lacks"}},
+	{"a front that calls anything", "which tools may be called", "- !GetAtt DeleteIssueFunction.Arn", "- '*'",
+		[]string{"mcp: * is a wildcard"}},
+	{"a policy template", "DiscoveryFunction:", "      Events:", "      Policies: [DynamoDBCrudPolicy: {TableName: !Ref DataTable}]\n      Events:",
+		[]string{"discovery: may do what", "dynamodb:Scan"}},
+	{"a managed policy", "DiscoveryFunction:", "      Events:", "      Policies: ['arn:aws:iam::aws:policy/AdministratorAccess']\n      Events:",
+		[]string{"discovery: has the managed policies", "AdministratorAccess"}},
+	{"another role", "", "Resources:", "Resources:\n  Spare: {Type: 'AWS::IAM::Role', Properties: {AssumeRolePolicyDocument: {}}}",
+		[]string{"Spare is a role that no function has"}},
+	{"a policy beside the roles", "", "Resources:", "Resources:\n  Spare: {Type: 'AWS::IAM::ManagedPolicy', Properties: {PolicyDocument: {}, Roles: [!Ref McpFunctionRole]}}",
+		[]string{"Spare: AWS::IAM::ManagedPolicy gives rights"}},
+	{"a function URL", "DiscoveryFunction:", "      Events:", "      FunctionUrlConfig: {AuthType: NONE}\n      Events:",
+		[]string{"AWS::Lambda::Url gives rights"}},
+	{"an API that anybody may have", "", "Resources:", "Resources:\n  Spare: {Type: 'AWS::Lambda::Permission', Properties: {Action: 'lambda:InvokeFunction', FunctionName: !Ref McpFunction, Principal: '*'}}",
+		[]string{"Spare lets * call a function"}},
+	{"a public tool", "", "Path: /tools/delete_issue}", "Path: /tools/delete_issue, Auth: {Authorizer: NONE}}",
+		[]string{"POST /tools/delete_issue is answered by delete_issue, public"}},
+	{"a public audit log", "", "Method: GET, Path: /audit}", "Method: GET, Path: /audit, Auth: {Authorizer: NONE}}",
+		[]string{"GET /audit is answered by audit_query, public"}},
+	{"another authorizer", "", "        Authorizers:\n", "        Authorizers:\n          Spare: {FunctionPayloadType: REQUEST, FunctionArn: !GetAtt McpFunction.Arn, Identity: {Headers: [X]}}\n",
+		[]string{"there must be one authorizer"}},
+	{"another function under a tool's route", "UpdateIssueFunction:", "Path: /tools/update_issue}", "Path: /tools/other}",
+		[]string{"POST /tools/update_issue is missing"}},
+	{"a cached authorizer", "", "ReauthorizeEvery: 0", "ReauthorizeEvery: 300",
+		[]string{"asked for every request"}},
+	{"a token authorizer", "", "FunctionPayloadType: REQUEST", "FunctionPayloadType: TOKEN",
+		[]string{"must get the request"}},
+	{"a gateway response that is gone", "", "        REQUEST_TOO_LARGE:", "        WAF_FILTERED:",
+		[]string{"REQUEST_TOO_LARGE is missing"}},
+	{"another body", "DEFAULT_5XX:", "internal error;", "oops;",
+		[]string{"DEFAULT_5XX differs"}},
+	{"a challenge that is gone", "", "              WWW-Authenticate: context.authorizer.wwwAuthenticate\n", "",
+		[]string{"ACCESS_DENIED differs"}},
+	{"an open default address", "", "!If [HasDomain, true, false]", "false",
+		[]string{"the default address must be off"}},
+	{"paths in the log", "", "$context.resourcePath", "$context.path",
+		[]string{"must not hold paths"}},
+	{"bodies in the log", "", "DataTraceEnabled: false", "DataTraceEnabled: true",
+		[]string{"must not be logged"}},
+	{"no limit", "", "          ThrottlingRateLimit: !Ref ThrottleRate\n", "",
+		[]string{"all methods must have limits"}},
+	{"an index that is gone", "", "        - IndexName: byUpdated", "        - IndexName: byDate",
+		[]string{"DataTable differs from shared/dynamo/schema"}},
+	{"a table that goes with the stack", "AuditTable:", "DeletionPolicy: Retain", "DeletionPolicy: Delete",
+		[]string{"AuditTable must be kept"}},
+	{"an audit log that can be deleted from", "", "                - dynamodb:DeleteItem\n", "",
+		[]string{"AuditTable must be only added to"}},
+	{"an unwatched audit log", "AuditTable:", "MICROSECOND", "MILLISECOND",
+		[]string{"AuditTable must feed AuditStream"}},
+	{"a table without backups", "AuditTable:", "PointInTimeRecoveryEnabled: true", "PointInTimeRecoveryEnabled: false",
+		[]string{"AuditTable must have backups"}},
+	{"a program without a function", "", "'${AWS::StackName}-get_issue'", "'${AWS::StackName}-get_issues'",
+		[]string{"functions/get_issue is no function"}},
+	{"a setting that nobody reads", "", "AAC_ALLOWED_ORIGINS:", "AAC_ORIGINS:",
+		[]string{"mcp: shared/lambdarun knows no setting AAC_ORIGINS"}},
+	{"a function that outlives its request", "McpFunction:", "Timeout: 28", "Timeout: 30",
+		[]string{"mcp must end before API Gateway"}},
+	{"an alarm on each 401", "AuthorizerThrottleAlarm:", "MetricName: Throttles", "MetricName: Errors",
+		[]string{"each 401 is an error"}},
+	{"a parameter that must be answered", "  PublicBaseUrl:\n    Type", "    Default: ''\n", "",
+		[]string{"PublicBaseUrl has no default"}},
+}
+
+func TestTemplateViolationsAreCaught(t *testing.T) {
+	text := templateText(t)
+	texts := make([]string, len(plantedInTemplate))
+	for i, p := range plantedInTemplate {
+		head, rest, ok := strings.Cut(text, p.after)
+		if !ok || !strings.Contains(rest, p.old) {
+			t.Fatalf("%s: %q is not in the template after %q: plant it elsewhere", p.name, p.old, p.after)
+		}
+		texts[i] = head + p.after + strings.Replace(rest, p.old, p.new, 1)
+	}
+	stacks, err := stack.Translate(root(t), texts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	programs, settings := programsIn(t), settingsOf(t)
+	for i, p := range plantedInTemplate {
+		t.Run(p.name, func(t *testing.T) {
+			findings, _ := checkTemplate(stacks[i], programs, settings)
+			wantFinding(t, findings, p.finding...)
+		})
+	}
+}
+
+// A program that has no function, and a setting that no program reads any more, are seen from
+// the side of the code too.
+func TestTemplateFollowsTheCode(t *testing.T) {
+	s, err := stack.Load(root(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	programs, settings := programsIn(t), settingsOf(t)
+	findings, _ := checkTemplate(s, append(programs, "archive_issue"), settings)
+	wantFinding(t, findings, "functions/archive_issue is no function")
+	findings, _ = checkTemplate(s, slices.DeleteFunc(programs, func(p string) bool { return p == "mcp" }), settings)
+	wantFinding(t, findings, "there is no functions/mcp")
+	findings, _ = checkTemplate(s, programsIn(t), slices.DeleteFunc(settings, func(s string) bool { return s == "AAC_DATA_TABLE" }))
+	wantFinding(t, findings, "knows no setting AAC_DATA_TABLE")
+}

@@ -1,0 +1,217 @@
+package check
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/aacworkflow/mcp-connector/infra/stack"
+)
+
+// roles is what each program may do on AWS, by hand: to let one do more takes two edits, here
+// and in template.yaml (for a tool: infra/gen/rights.go). A role holds these statements, the two
+// managed policies below, and nothing else.
+var roles = map[string][]string{
+	"list_issues": {
+		reads("BatchGetItem GetItem Query", "WS#*"),
+		queries("DataTable", "byAssignee", "byStatus", "byUpdated"),
+		records("list_issues"),
+	},
+	"get_issue": {
+		reads("BatchGetItem", "IB#*", "WS#*"),
+		records("get_issue"),
+	},
+	"list_comments": {
+		reads("BatchGetItem GetItem Query", "C#*", "TH#*", "WS#*"),
+		records("list_comments"),
+	},
+	"dashboard_usage_daily": {
+		reads("Query", "USE#*"),
+		records("dashboard_usage_daily"),
+	},
+	"create_issue": {
+		reads("BatchGetItem", "IDEM#*", "WS#*"),
+		takesNumbers(),
+		commits("PutItem", "IB#*", "IDEM#*", "WS#*"),
+		records("create_issue"),
+	},
+	"update_issue": {
+		reads("BatchGetItem GetItem", "IB#*", "WS#*"),
+		commits("PutItem", "IB#*", "WS#*"),
+		commits("DeleteItem", "IB#*"),
+		records("update_issue"),
+	},
+	"comment_issue": {
+		reads("BatchGetItem GetItem", "C#*", "IDEM#*", "TH#*", "WS#*"),
+		commits("PutItem", "C#*", "IDEM#*", "TH#*", "WS#*"),
+		records("comment_issue"),
+	},
+	"assign_issue_to_agent": {
+		reads("BatchGetItem", "WS#*"),
+		commits("PutItem", "WS#*"),
+		records("assign_issue_to_agent"),
+	},
+	"trigger_autopilot": {
+		reads("BatchGetItem GetItem", "IDEM#*", "WS#*"),
+		takesNumbers(),
+		commits("PutItem", "IDEM#*", "RUN#*", "WS#*"),
+		commits("ConditionCheckItem", "WS#*"),
+		records("trigger_autopilot"),
+	},
+	"delete_issue": {
+		reads("BatchGetItem Query", "C#*", "RUN#*", "WS#*"),
+		commits("PutItem", "RUN#*", "WS#*"),
+		commits("ConditionCheckItem", "WS#*"),
+		records("delete_issue"),
+	},
+	"delete_comment": {
+		reads("BatchGetItem GetItem", "C#*", "TH#*", "WS#*"),
+		commits("PutItem", "C#*", "TH#*", "WS#*"),
+		commits("ConditionCheckItem", "WS#*"),
+		commits("DeleteItem", "TH#*"),
+		records("delete_comment"),
+	},
+	"authorizer":  {reads("GetItem", "TOK#*", "WS#*"), records("_authorizer")},
+	"mcp":         {invokes("list_issues get_issue list_comments dashboard_usage_daily create_issue update_issue comment_issue assign_issue_to_agent trigger_autopilot delete_issue delete_comment"), records("_mcp")},
+	"audit_query": {queries("AuditTable", "byWorkspace"), records("_audit")},
+	"discovery":   nil,
+}
+
+// managed are the policies that SAM adds: to write logs, and traces. They hold wildcards, and
+// are AWS's own.
+var managed = []string{
+	"arn:aws:iam::aws:policy/AWSXrayWriteOnlyAccess",
+	"arn:aws:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole",
+}
+
+// heldTo is the condition on the keys of a call. All of no keys are like anything, hence the
+// second half.
+func heldTo(keys []string, between string) string {
+	return " if ForAllValues:StringLike dynamodb:LeadingKeys " + strings.Join(keys, " ") + between + " if Null dynamodb:LeadingKeys false"
+}
+
+func reads(operations string, keys ...string) string {
+	return "Allow " + dynamoActions(operations) + " on ${DataTable.Arn}" + heldTo(keys, "")
+}
+
+func takesNumbers() string {
+	return "Allow dynamodb:UpdateItem on ${DataTable.Arn}" + heldTo([]string{"SEQ#*"}, "")
+}
+
+func commits(operation string, keys ...string) string {
+	return "Allow " + dynamoActions(operation) + " on ${DataTable.Arn}" +
+		heldTo(keys, " if ForAnyValue:StringEquals dynamodb:EnclosingOperation TransactWriteItems")
+}
+
+func records(recorder string) string {
+	return "Allow dynamodb:PutItem on ${AuditTable.Arn}" + heldTo([]string{"T#" + recorder + "#*"}, "")
+}
+
+func queries(table string, indexes ...string) string {
+	arns := make([]string, len(indexes))
+	for i, index := range indexes {
+		arns[i] = "${" + table + ".Arn}/index/" + index
+	}
+	return "Allow dynamodb:Query on " + strings.Join(arns, " ")
+}
+
+func invokes(tools string) string {
+	var arns []string
+	for tool := range strings.FieldsSeq(tools) {
+		arns = append(arns, "${"+camel(tool)+"Function.Arn}")
+	}
+	slices.Sort(arns)
+	return "Allow lambda:InvokeFunction on " + strings.Join(arns, " ")
+}
+
+func dynamoActions(operations string) string {
+	return "dynamodb:" + strings.Join(strings.Fields(operations), " dynamodb:")
+}
+
+// checkRoles compares every role with the table, statement by statement.
+func checkRoles(s *stack.Stack) (findings []string, seen int) {
+	functions, err := s.Functions()
+	if err != nil {
+		return []string{err.Error()}, 0
+	}
+	for _, program := range slices.Sorted(maps.Keys(functions)) {
+		want, ok := roles[program]
+		if !ok {
+			findings = append(findings, fmt.Sprintf("%s: say in infra/check/roles_test.go what it may do", program))
+		}
+		role, err := s.RoleOf(functions[program].Role)
+		if err != nil {
+			findings = append(findings, err.Error())
+			continue
+		}
+		findings = append(findings, checkRole(program, role, want)...)
+		findings = append(findings, checkTrust(s, functions[program].Role)...)
+		seen += len(role.Statements)
+	}
+	return append(findings, checkOtherRights(s, functions)...), seen
+}
+
+func checkRole(program string, role stack.Role, want []string) (findings []string) {
+	var got []string
+	for _, statement := range role.Statements {
+		got = append(got, statement.String())
+		for _, word := range append(slices.Clone(statement.Actions), statement.Resources...) {
+			if strings.Contains(word, "*") {
+				findings = append(findings, fmt.Sprintf("%s: %s is a wildcard", program, word))
+			}
+		}
+	}
+	for _, statement := range got {
+		if !slices.Contains(want, statement) {
+			findings = append(findings, fmt.Sprintf("%s: may do what infra/check/roles_test.go does not allow: %s", program, statement))
+		}
+	}
+	for _, statement := range want {
+		if !slices.Contains(got, statement) {
+			findings = append(findings, fmt.Sprintf("%s: lacks what infra/check/roles_test.go says it needs: %s", program, statement))
+		}
+	}
+	if !slices.Equal(role.Managed, managed) {
+		findings = append(findings, fmt.Sprintf("%s: has the managed policies %v", program, role.Managed))
+	}
+	return findings
+}
+
+// checkTrust holds that nobody but Lambda takes the role.
+func checkTrust(s *stack.Stack, role string) (findings []string) {
+	properties := s.Resources[role].Properties
+	for _, v := range stack.List(stack.At(properties, "AssumeRolePolicyDocument", "Statement")) {
+		principal := stack.List(stack.At(v, "Principal", "Service"))
+		if len(principal) != 1 || principal[0] != "lambda.amazonaws.com" {
+			findings = append(findings, fmt.Sprintf("%s: may be taken by others than Lambda: %v", role, stack.At(v, "Principal")))
+		}
+	}
+	return findings
+}
+
+// checkOtherRights finds rights beside the functions' roles.
+func checkOtherRights(s *stack.Stack, functions map[string]stack.Function) (findings []string) {
+	known := map[string]bool{"ApiGatewayLogRole": true}
+	for _, f := range functions {
+		known[f.Role] = true
+	}
+	for id, r := range s.Resources {
+		switch {
+		case r.Type == "AWS::IAM::Role" && !known[id]:
+			findings = append(findings, fmt.Sprintf("%s is a role that no function has", id))
+		case strings.HasPrefix(r.Type, "AWS::IAM::") && r.Type != "AWS::IAM::Role", r.Type == "AWS::Lambda::Url", r.Type == "AWS::Lambda::EventSourceMapping":
+			findings = append(findings, fmt.Sprintf("%s: %s gives rights past the roles", id, r.Type))
+		case r.Type == "AWS::Lambda::Permission" && r.Properties["Principal"] != "apigateway.amazonaws.com":
+			findings = append(findings, fmt.Sprintf("%s lets %v call a function", id, r.Properties["Principal"]))
+		case r.Type == "AWS::Lambda::Permission" && !strings.Contains(fmt.Sprint(r.Properties["SourceArn"]), "execute-api"):
+			findings = append(findings, fmt.Sprintf("%s lets any API call a function", id))
+		}
+	}
+	role := s.Resources["ApiGatewayLogRole"]
+	if got := stack.Short(role.Properties["ManagedPolicyArns"]); role.Properties["Policies"] != nil ||
+		got != `[{"Fn::Sub":"arn:${AWS::Partition}:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs"}]` {
+		findings = append(findings, fmt.Sprintf("ApiGatewayLogRole may do more than write logs: %s", got))
+	}
+	return findings
+}
