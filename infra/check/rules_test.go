@@ -79,6 +79,8 @@ var importRules = []rule{
 		never: also(programNever, map[string]string{"shared/dynamo/writer": noWrite, "shared/mcpserver": "it reads the log, no more"})},
 	{pkg: "functions/local", may: []string{"functions/local/..."}},
 	{pkg: "functions/local/...", may: []string{"shared/...", "functions/local/..."}},
+	{pkg: "infra/seed", may: []string{"functions/local/demo", "shared/dynamo", "shared/dynamo/writer", "shared/identity/token", "shared/records"}},
+	{pkg: "infra/localdynamo", may: []string{"infra/seed", "shared/dynamo", "shared/dynamo/dynamotest"}},
 	{pkg: "infra/check"},
 	{pkg: "infra/clients"},
 	{pkg: "infra/stack"},
