@@ -1,7 +1,11 @@
 # The commands of this project. `make` alone prints them.
 
 GO      ?= go
-ARCH    ?= arm64
+PYTHON  ?= python3
+SAM     ?= sam
+# The environment of samconfig.toml that is built for and deployed, and its processor: arm64 or x86_64.
+ENV     ?= default
+ARCH    ?= $(shell infra/arch.sh samconfig.toml $(ENV))
 TOOLS   := .tools
 DYNOXIDE_VERSION := 3.2.0
 
@@ -50,11 +54,57 @@ golden: ## Rewrite the golden files of the tests; read the diff before you commi
 generate: ## Write what follows from the catalogue of tools
 	$(GO) run ./infra/gen
 
+##@ Deploy it
+
+# What is deployed: the directories of functions/, each a program, but for local.
+PROGRAMS := $(filter-out local,$(notdir $(patsubst %/main.go,%,$(wildcard functions/*/main.go))))
+GOARCH_arm64  := arm64
+GOARCH_x86_64 := amd64
+
+# The same source gives the same bytes, wherever it lies. Without lambda.norpc the Lambda library links net/rpc, which
+# keeps every operation of DynamoDB in the program.
+GO_BUILD = CGO_ENABLED=0 GOOS=linux GOARCH=$(or $(GOARCH_$(ARCH)),$(error ARCH is arm64 or x86_64, not "$(ARCH)")) \
+	$(GO) build -trimpath -buildvcs=false -tags lambda.norpc -ldflags='-s -w -buildid='
+
+.PHONY: build
+build: ## Build all functions for ARCH into dist/<program>/bootstrap
+	rm -rf dist
+	mkdir -p dist/all
+	$(GO_BUILD) -o dist/all/ $(PROGRAMS:%=./functions/%)
+	@for program in $(PROGRAMS); do mkdir dist/$$program && mv dist/all/$$program dist/$$program/bootstrap || exit 1; done
+	@rmdir dist/all
+
+# `sam build` calls this for each function, by its logical id: build-ListIssuesFunction builds functions/list_issues.
+build-%Function:
+	$(GO_BUILD) -o $(or $(ARTIFACTS_DIR),$(error this target is for sam build; use make build))/bootstrap \
+		./functions/$(shell echo $* | sed 's/\([A-Z]\)/_\1/g; s/^_//' | tr A-Z a-z)
+
+.PHONY: build-twice
+build-twice: ## Build from two directories and compare the bytes
+	GO="$(GO)" ARCH="$(ARCH)" infra/build-twice.sh
+
+.PHONY: validate
+validate: $(TOOLS)/venv/installed ## Check template.yaml: cfn-lint, SAM translation, our promises
+	$(TOOLS)/venv/bin/cfn-lint template.yaml
+	$(GO) run ./infra/gen -check
+	$(GO) test -count=1 ./infra/stack
+	$(GO) test -count=1 -run '^TestTemplate' ./infra/check
+
+.PHONY: deploy
+deploy: validate ## Build and deploy ENV (dev, prod) as samconfig.toml says; needs the SAM CLI and an AWS account
+	ARCH=$(ARCH) $(SAM) build --config-env $(ENV)
+	$(SAM) deploy --config-env $(ENV)
+
 ##@ Prepare
 
 .PHONY: tools
-tools: $(TOOLS)/bin/dynoxide ## Install the DynamoDB engine that the tests run against
+tools: $(TOOLS)/bin/dynoxide $(TOOLS)/venv/installed ## Install the DynamoDB engine and the SAM translator that the tests use
 
 $(TOOLS)/bin/dynoxide:
 	cargo install dynoxide-rs --version $(DYNOXIDE_VERSION) --locked --root $(TOOLS) \
 		--no-default-features --features native-sqlite,http-server,cli
+
+$(TOOLS)/venv/installed: infra/requirements.txt
+	$(PYTHON) -m venv $(TOOLS)/venv
+	$(TOOLS)/venv/bin/python -m pip install --quiet --disable-pip-version-check -r infra/requirements.txt
+	@touch $@

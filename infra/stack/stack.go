@@ -19,6 +19,7 @@ const File = "template.yaml"
 
 // Stack is a translated template.
 type Stack struct {
+	Metadata   map[string]any
 	Parameters map[string]Parameter
 	Conditions map[string]any
 	Resources  map[string]Resource
