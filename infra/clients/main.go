@@ -1,7 +1,8 @@
 // Command clients proves the connector with software that others wrote: it starts the local
 // program with fresh demo data, then lets the official Go and TypeScript MCP clients walk
 // through the tools, with every token, in both protocol eras, and finally compares the audit
-// log with the calls that were made.
+// log with the calls that were made. With -local it walks through a system that runs already,
+// of which that file tells.
 //
 // It is not for the wire's details; shared/mcpserver tests those. Start with main.go; walk.go is
 // the walk in Go, ts/walk.mjs the same in TypeScript.
@@ -11,6 +12,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"net"
 	"net/http"
@@ -33,13 +35,22 @@ type local struct {
 }
 
 func main() {
-	if err := run(context.Background()); err != nil {
+	running := flag.String("local", "", "the local.json of a running system with fresh demo data; empty to start one")
+	flag.Parse()
+	if err := run(context.Background(), *running); err != nil {
 		fmt.Fprintln(os.Stderr, "clients:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context) (err error) {
+// run walks through the running system of a local.json, or through one that it starts.
+func run(ctx context.Context, running string) (err error) {
+	if running != "" {
+		if running, err = filepath.Abs(running); err != nil {
+			return err
+		}
+		return walk(ctx, running)
+	}
 	dir, err := os.MkdirTemp("", "aac-clients-")
 	if err != nil {
 		return err
@@ -50,7 +61,11 @@ func run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, stop()) }()
-	l, err := waitFor(ctx, filepath.Join(dir, "data", "local.json"))
+	return walk(ctx, filepath.Join(dir, "data", "local.json"))
+}
+
+func walk(ctx context.Context, file string) error {
+	l, err := waitFor(ctx, file)
 	if err != nil {
 		return err
 	}
@@ -62,7 +77,7 @@ func run(ctx context.Context) (err error) {
 		if err != nil {
 			return err
 		}
-		calls, err := client.walk(ctx, l, filepath.Join(dir, "data", "local.json"))
+		calls, err := client.walk(ctx, l, file)
 		if err != nil {
 			return fmt.Errorf("%s: %w", client.name, err)
 		}
