@@ -46,7 +46,7 @@ clients: ## Walk through the tools with the TypeScript and the Go SDK client
 
 .PHONY: golden
 golden: ## Rewrite the golden files of the tests; read the diff before you commit it
-	$(GO) test ./shared/catalog ./shared/tools/... -update
+	$(GO) test ./shared/catalog ./shared/tools/... ./infra/budget -update
 
 ##@ Change it
 

@@ -82,6 +82,7 @@ var importRules = []rule{
 	{pkg: "infra/seed", may: []string{"functions/local/demo", "shared/dynamo", "shared/dynamo/writer", "shared/identity/token", "shared/records"}},
 	{pkg: "infra/localdynamo", may: []string{"infra/seed", "shared/dynamo", "shared/dynamo/dynamotest"}},
 	{pkg: "infra/check"},
+	{pkg: "infra/budget"},
 	{pkg: "infra/clients"},
 	{pkg: "infra/stack"},
 	{pkg: "infra/gen", may: []string{"shared/catalog", "shared/fault", "shared/identity", "shared/table", "shared/tool"},
