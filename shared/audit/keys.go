@@ -13,6 +13,9 @@ import (
 //
 // The recorder leads the key, so that each function's role can be held to its own events.
 
+// Key is where the event lies in the table.
+func (e Event) Key() table.Key { return keyOf(e) }
+
 func keyOf(e Event) table.Key {
 	return table.Key{Table: table.Audit, PK: "T#" + e.Recorder + "#" + e.WorkspaceID + "#" + dayOf(e.Timestamp), SK: sortKey(e.Timestamp, e.EventID)}
 }
