@@ -1,0 +1,48 @@
+package signin
+
+import (
+	"strings"
+
+	"github.com/aacworkflow/mcp-connector/shared/identity"
+)
+
+// Baseline is what the first challenge asks for: enough to be of use, and nothing that changes
+// anything. A client asks for more when a tool needs it.
+func Baseline() []identity.Scope { return []identity.Scope{identity.IssuesRead} }
+
+// MissingScope is the sentence that goes with a missing scope.
+const MissingScope = "this call needs a scope that the token lacks"
+
+// FirstScope is the scope of the first challenge, space-separated.
+func (c Config) FirstScope() string {
+	scopes := Baseline()
+	if c.AllScopes {
+		scopes = offered()
+	}
+	return strings.Join(c.Scopes(scopes), " ")
+}
+
+// Challenge is the header WWW-Authenticate of a 401 (RFC 9728, section 5.1). It has no error,
+// because the one text also answers requests that had no token (RFC 6750, section 3.1).
+func (c Config) Challenge() string {
+	return bearer("resource_metadata", c.ResourceMetadata(), "scope", c.FirstScope())
+}
+
+// ScopeChallenge is the header WWW-Authenticate of a 403: it names all scopes of the operation
+// and no others (RFC 6750, section 3.1). A client adds those it has.
+func (c Config) ScopeChallenge(scopes []identity.Scope) string {
+	return bearer("error", "insufficient_scope", "scope", strings.Join(c.Scopes(scopes), " "),
+		"resource_metadata", c.ResourceMetadata(), "error_description", MissingScope)
+}
+
+// bearer writes names and values; what is empty is left out. Values hold neither quotes nor
+// backslashes (Check).
+func bearer(pairs ...string) string {
+	var params []string
+	for i := 0; i < len(pairs); i += 2 {
+		if pairs[i+1] != "" {
+			params = append(params, pairs[i]+`="`+pairs[i+1]+`"`)
+		}
+	}
+	return "Bearer " + strings.Join(params, ", ")
+}
