@@ -18,6 +18,7 @@ const (
 	TokenUnknown         Reason = "token_unknown"            // well-formed, but nobody's
 	TokenExpired         Reason = "token_expired"            //
 	TokenRevoked         Reason = "token_revoked"            // revoked, or its owner has left
+	AccountNotLinked     Reason = "account_not_linked"       // signed in with an issuer of ours, but a member of nothing
 	InsufficientScope    Reason = "insufficient_scope"       // member scopes: all that the operation needs
 	NotPermitted         Reason = "not_permitted"            // the caller's role or authorship does not allow it
 	InvocationNotAllowed Reason = "invocation_not_allowed"   // a private agent that the caller may see, not start
@@ -40,7 +41,7 @@ var reasonKinds = map[Reason]Kind{
 	InvalidArguments: Invalid, UnknownReference: Invalid, AmbiguousReference: Invalid, InvalidCursor: Invalid,
 	ConfirmMissing: Invalid, InvalidRequest: Invalid, PayloadTooLarge: Invalid,
 	TokenMissing: Unauthenticated, TokenMalformed: Unauthenticated, TokenUnknown: Unauthenticated,
-	TokenExpired: Unauthenticated, TokenRevoked: Unauthenticated,
+	TokenExpired: Unauthenticated, TokenRevoked: Unauthenticated, AccountNotLinked: Unauthenticated,
 	InsufficientScope: Forbidden, NotPermitted: Forbidden, InvocationNotAllowed: Forbidden,
 	OriginNotAllowed: Forbidden, HostNotAllowed: Forbidden,
 	TargetNotFound: NotFound, UnknownTool: NotFound,
