@@ -44,6 +44,10 @@ fuzz: ## Run every fuzz target for FUZZTIME (10s)
 clients: ## Walk through the tools with the TypeScript and the Go SDK client
 	$(GO) run ./infra/clients
 
+.PHONY: conformance
+conformance: ## Run the official MCP conformance suite, compare with docs/conformance.md
+	$(GO) run ./infra/conformance
+
 .PHONY: golden
 golden: ## Rewrite the golden files of the tests; read the diff before you commit it
 	$(GO) test ./shared/catalog ./shared/tools/... ./infra/budget -update

@@ -88,6 +88,7 @@ var importRules = []rule{
 	{pkg: "infra/check"},
 	{pkg: "infra/budget"},
 	{pkg: "infra/clients"},
+	{pkg: "infra/conformance", may: []string{"functions/local/system"}},
 	{pkg: "infra/stack"},
 	{pkg: "infra/gen", may: []string{"shared/catalog", "shared/fault", "shared/identity", "shared/table", "shared/tool"},
 		never: map[string]string{"infra/check": "generator and guard share no code"}},
