@@ -61,6 +61,7 @@ const (
 	RecorderAuthorizer = "_authorizer"
 	RecorderAudit      = "_audit"
 	RecorderAdmin      = "_admin"
+	RecorderOAuth      = "_oauth" // the authorization server
 )
 
 // Limits of what callers can put into an event. Longer values are cut.

@@ -1,0 +1,153 @@
+package authserver
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/aacworkflow/mcp-connector/shared/identity"
+	"github.com/aacworkflow/mcp-connector/shared/table"
+)
+
+// A refresh token is good for one use, and gives the next one (OAuth 2.1, section 4.3). One that
+// comes a second time was stolen, or the thief has the next one: which of the two asks cannot be
+// told, so the grant ends, and the person is asked anew.
+
+var errRefresh = refuse(invalidGrant, "this refresh token is not known, has been used, has expired or was revoked: sign in again")
+
+// maxRecent bounds how many access tokens of one grant are alive at once.
+const maxRecent = 20
+
+// count notes that an access token is issued, and tells whether there may be one more.
+func (g *grantRow) count(at time.Time) bool {
+	alive := g.Recent[:0:0]
+	for _, t := range g.Recent {
+		if at.Before(timeOf(t).Add(accessLife)) {
+			alive = append(alive, t)
+		}
+	}
+	g.Issued++
+	g.Recent = append(alive, micros(at))
+	return len(alive) < maxRecent
+}
+
+// refresh makes new tokens of a refresh token.
+func (s *Server) refresh(r *http.Request, form fields) (tokens, error) {
+	if form.get("refresh_token") == "" {
+		return tokens{}, refuse(invalidRequest, "refresh_token is missing: send it in the body")
+	}
+	for range commitTries {
+		answer, err := s.refreshOnce(r, form)
+		if !table.IsConflict(err) {
+			return answer, err
+		}
+		// Another use of the token, or the end of the grant, came first: look again.
+	}
+	return tokens{}, tooMany(time.Second)
+}
+
+func (s *Server) refreshOnce(r *http.Request, form fields) (tokens, error) {
+	ctx := r.Context()
+	old, err := read[refreshRow](ctx, s.Tables, refreshKey(form.get("refresh_token")))
+	if err != nil || !old.found() {
+		return tokens{}, orElse(err, errRefresh)
+	}
+	grant, err := read[grantRow](ctx, s.Tables, grantKey(old.Doc.GrantID))
+	if err != nil || !grant.found() {
+		return tokens{}, orElse(err, errRefresh)
+	}
+	at := s.now()
+	switch {
+	case grant.Doc.Ended != 0 || !at.Before(timeOf(grant.Doc.Until)):
+		return tokens{}, errRefresh
+	case old.Doc.Spent != 0:
+		return tokens{}, s.stolen(r, grant.Doc, refreshReused)
+	case grant.Doc.ClientID != form.get("client_id"):
+		return tokens{}, s.stolen(r, grant.Doc, wrongHands)
+	case !at.Before(timeOf(old.Doc.Until)):
+		return tokens{}, errRefresh
+	}
+	if misfit := s.checkResource(form); misfit != nil {
+		return tokens{}, misfit
+	}
+	scopes, err := s.scopesNow(r, grant.Doc, form)
+	if err != nil {
+		return tokens{}, err
+	}
+	return s.rotate(ctx, old, grant, scopes, at)
+}
+
+func orElse(err, otherwise error) error {
+	if err != nil {
+		return err
+	}
+	return otherwise
+}
+
+// stolen ends a grant whose refresh token came from where it should not.
+func (s *Server) stolen(r *http.Request, g grantRow, why string) error {
+	if err := s.endGrant(r, g.ID, why); err != nil {
+		return err
+	}
+	s.recordDenial(r, refreshAct, g, why)
+	return errRefresh
+}
+
+// scopesNow are the scopes of the next access token: those of the grant, fewer if the client asks
+// for fewer, and none that the person may not have any more.
+func (s *Server) scopesNow(r *http.Request, g grantRow, form fields) ([]identity.Scope, error) {
+	_, role, active, err := s.Members.Member(r.Context(), g.Person.WorkspaceID, g.Person.UserID)
+	if err != nil {
+		return nil, fmt.Errorf("read the member: %w", err)
+	}
+	if !active {
+		return nil, orElse(s.endGrant(r, g.ID, memberLeft), errRefresh)
+	}
+	scopes := withoutAudit(g.Scopes, role)
+	if namesScopes(form.get("scope")) {
+		asked := identity.ParseScopes(form.get("scope"))
+		if len(asked) == 0 || !subset(asked, scopes) {
+			return nil, refuse(invalidScope, "a refresh cannot give more than was granted: ask the person for it with a new sign-in")
+		}
+		scopes = asked
+	}
+	if len(scopes) == 0 {
+		return nil, errRefresh
+	}
+	return scopes, nil
+}
+
+// rotate uses the old token up and issues the next ones, if the grant is still as it was read.
+func (s *Server) rotate(ctx context.Context, old kept[refreshRow], grant kept[grantRow], scopes []identity.Scope, at time.Time) (tokens, error) {
+	g := grant.Doc
+	if !g.count(at) {
+		return tokens{}, tooMany(accessLife)
+	}
+	access, err := s.accessToken(ctx, g, scopes, at)
+	if err != nil {
+		return tokens{}, err
+	}
+	spent := old.Doc
+	spent.Spent = micros(at)
+	remembered := at.Add(spentMemory)
+	if end := timeOf(g.Until); end.Before(remembered) {
+		remembered = end
+	}
+	use, err := old.put(spent, remembered)
+	if err != nil {
+		return tokens{}, err
+	}
+	next, secret, err := s.newRefresh(g, at)
+	if err != nil {
+		return tokens{}, err
+	}
+	keep, err := grant.put(g, timeOf(g.Until))
+	if err != nil {
+		return tokens{}, err
+	}
+	if err := s.Tables.Commit(ctx, []table.Op{use, next, keep}); err != nil {
+		return tokens{}, err
+	}
+	return bearer(access, secret, scopes), nil
+}

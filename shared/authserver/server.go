@@ -1,0 +1,200 @@
+// Package authserver is an OAuth 2.1 authorization server as an http.Handler: it lets clients
+// register, asks a person what a client may do, and issues access tokens (JWT, RFC 9068) and
+// refresh tokens for one resource, the connector's /mcp.
+//
+// It is not an identity provider: who is at the browser is what a Login says. It checks no access
+// token that comes with a call either; to the connector it is an issuer like any other. And it
+// serves public clients only: PKCE proves that who redeems a code is who asked for it.
+//
+// # Why no library for the protocol
+//
+// Two were weighed. zitadel/oidc v3.52 (Apache-2.0, well kept, 41 modules) drops the parameter
+// resource without a word (its issue 794), sends no iss with a code, lets requests without PKCE
+// pass, issues an ID token with every access token and types that one as plain JWT. It creates
+// the tokens before it deletes the request, so that a code sent twice at once is redeemed twice;
+// single use, rotation and detection of reuse are left to the storage. ory/fosite v0.49
+// (Apache-2.0) has had no release since 2024, has neither resource nor iss, and brings 465
+// modules, gRPC and a mock generator among them. Neither knows client metadata documents,
+// registration or consent. What would remain of either is reading two forms, and the wrapping
+// would be longer than that. So: jwx for keys and signatures, net/http and html/template for the
+// rest, and every decision that must happen once is one commit of a table.
+//
+// # How a sign-in flows
+//
+// GET /authorize reads the request (request.go), lets the person sign in (login.go), finds the
+// client (client.go; document.go or register.go) and shows the consent page (consent.go). POST
+// /authorize takes the answer and sends a code back to the client. POST /token makes tokens of it
+// (redeem.go), and later new ones of a refresh token (refresh.go). rows.go says what is kept.
+// Begin with request.go.
+package authserver
+
+import (
+	"crypto/rand"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/aacworkflow/mcp-connector/shared/audit"
+	"github.com/aacworkflow/mcp-connector/shared/identity"
+	"github.com/aacworkflow/mcp-connector/shared/identity/token"
+	"github.com/aacworkflow/mcp-connector/shared/table"
+)
+
+// Paths that the server answers, below the issuer.
+const (
+	MetadataPath  = "/.well-known/oauth-authorization-server" // RFC 8414, section 3
+	AuthorizePath = "/authorize"
+	TokenPath     = "/token"
+	RegisterPath  = "/register"
+	RevokePath    = "/revoke"
+	KeysPath      = "/jwks"
+)
+
+// How long things live.
+const (
+	flowLife    = 10 * time.Minute    // a consent page that waits for its answer
+	codeLife    = time.Minute         // a code
+	codeMemory  = 24 * time.Hour      // a used code is known again, to notice that it was stolen
+	accessLife  = 10 * time.Minute    // an access token; it cannot be called back before
+	idleLife    = 30 * 24 * time.Hour // a refresh token that is not used
+	grantLife   = 90 * 24 * time.Hour // a grant, however often it is refreshed
+	unusedLife  = 24 * time.Hour      // a registered client that nobody has let in
+	clientLife  = grantLife           // one that somebody has
+	spentMemory = 30 * 24 * time.Hour // a refresh token that was used is known again
+)
+
+// Tool is what the consent page tells of a tool.
+type Tool struct {
+	Name        string
+	Title       string
+	Scopes      []identity.Scope // all that a call needs
+	Destructive bool
+}
+
+// Config is what a Server needs. Members that say so may be left out.
+type Config struct {
+	// Issuer is the server's own address: scheme and host, no path, no slash at the end. It must
+	// be https, unless Local.
+	Issuer string
+	// Resource is the one audience of all tokens: the address of /mcp, as people type it.
+	Resource string
+	Name     string // of the product, on pages
+	Tools    []Tool
+	Tables   table.Writer
+	Members  token.Members
+	Login    Login
+	// Log takes events of the recorder _oauth only.
+	Log    audit.Log
+	Audit  audit.Settings
+	Logger *slog.Logger
+
+	// Local lets the issuer be http on a loopback address, and clients keep their metadata
+	// documents at one. It is for local mode.
+	Local bool
+	// AppSchemes are the schemes of redirect addresses that are let in although they are no
+	// domain name in reverse. Left out: those of well-known editors.
+	AppSchemes []string
+	Limits     Limits
+	// Revoked is told of each grant that ends before its time, for a list of tokens that are not
+	// to be taken any more. Left out: access tokens live to their end.
+	Revoked func(jti string, until time.Time) []table.Op
+	Random  io.Reader // left out: the system's source
+}
+
+// Server is the authorization server. It is safe for concurrent use.
+type Server struct {
+	Config
+	origin    string // of the issuer
+	documents *documents
+	failures  *rate // codes and tokens that were wrong, by source
+	sources   *rate // registrations, by source
+	asks      *rate // requests for consent, by source
+	routes    map[string]map[string]http.HandlerFunc
+}
+
+// New returns a Server. The error says what is missing or does not fit.
+func New(cfg Config) (*Server, error) {
+	if cfg.Random == nil {
+		cfg.Random = rand.Reader
+	}
+	if cfg.AppSchemes == nil {
+		cfg.AppSchemes = []string{"cursor", "vscode", "vscode-insiders", "windsurf", "zed"}
+	}
+	cfg.Limits.fill()
+	if err := cfg.check(); err != nil {
+		return nil, err
+	}
+	s := &Server{
+		Config: cfg, origin: cfg.Issuer,
+		failures: newRate(cfg.Limits.FailuresPerMinute, time.Minute, cfg.Audit.Now),
+		sources:  newRate(cfg.Limits.RegistrationsPerSource, time.Hour, cfg.Audit.Now),
+		asks:     newRate(cfg.Limits.AsksPerMinute, time.Minute, cfg.Audit.Now),
+	}
+	s.documents = newDocuments(guardedClient(cfg.Local), cfg.Audit.Now)
+	s.routes = map[string]map[string]http.HandlerFunc{
+		MetadataPath:  {http.MethodGet: s.metadata},
+		KeysPath:      {http.MethodGet: s.keys},
+		AuthorizePath: {http.MethodGet: s.authorize, http.MethodPost: s.decide},
+		TokenPath:     {http.MethodPost: s.token},
+		RegisterPath:  {http.MethodPost: s.register},
+		RevokePath:    {http.MethodPost: s.revoke},
+	}
+	return s, nil
+}
+
+func (c Config) check() error {
+	issuer, err := url.Parse(c.Issuer)
+	switch {
+	case err != nil || issuer.Host == "" || c.Issuer != issuer.Scheme+"://"+issuer.Host:
+		return errors.New("authserver: Issuer must be like https://auth.example.com, without a path")
+	case issuer.Scheme != "https" && (issuer.Scheme != "http" || !c.Local):
+		return errors.New("authserver: Issuer must be https, unless Local")
+	case c.Resource == "" || c.Name == "" || len(c.Tools) == 0:
+		return errors.New("authserver: Resource, Name and Tools are needed")
+	case c.Tables == nil || c.Members == nil || c.Login == nil || c.Log == nil || c.Logger == nil:
+		return errors.New("authserver: Tables, Members, Login, Log and Logger are needed")
+	case c.Audit.Now == nil || c.Audit.NewID == nil:
+		return errors.New("authserver: Audit needs Now and NewID")
+	}
+	return nil
+}
+
+// ServeHTTP implements http.Handler.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	methods, ok := s.routes[r.URL.Path]
+	if !ok {
+		writeJSON(w, http.StatusNotFound, refusal{Code: "not_found", Text: "there is nothing under this path: see " + MetadataPath})
+		return
+	}
+	if r.URL.Path != AuthorizePath {
+		// No cookie is read there, so a page of any origin can do no more than any program.
+		w.Header().Set("Access-Control-Allow-Origin", "*")
+	}
+	serve, ok := methods[r.Method]
+	if !ok {
+		s.otherMethod(w, r, methods)
+		return
+	}
+	serve(w, r)
+}
+
+// otherMethod answers a browser's preflight, and refuses all else.
+func (s *Server) otherMethod(w http.ResponseWriter, r *http.Request, methods map[string]http.HandlerFunc) {
+	allow := http.MethodPost
+	if methods[http.MethodGet] != nil {
+		allow = http.MethodGet
+	}
+	if r.Method == http.MethodOptions && r.URL.Path != AuthorizePath {
+		w.Header().Set("Access-Control-Allow-Methods", allow)
+		w.Header().Set("Access-Control-Allow-Headers", "Authorization, Content-Type, MCP-Protocol-Version")
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	w.Header().Set("Allow", allow)
+	writeJSON(w, http.StatusMethodNotAllowed, refusal{Code: "invalid_request", Text: "this method is not served here: use " + allow})
+}
+
+func (s *Server) now() time.Time { return s.Audit.Now() }
