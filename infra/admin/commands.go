@@ -27,7 +27,7 @@ type command struct {
 
 // commands are all there are, in the order of the help.
 func commands() []command {
-	return slices.Concat(workspaceCommands(), memberCommands(), tokenCommands(), agentCommands(),
+	return slices.Concat(workspaceCommands(), memberCommands(), tokenCommands(), linkCommands(), agentCommands(),
 		autopilotCommands(), labelCommands(), issueCommands(), usageCommands(), auditCommands())
 }
 

@@ -18,7 +18,7 @@ func memberCommands() []command {
 		{name: "member add", about: "add a person, or take back one who left", needs: []string{"name"}, setup: addMember},
 		{name: "member list", about: "list the members, also those who left", setup: listMembers},
 		{name: "member role", about: "change what a member may do", needs: []string{"member", "role"}, setup: setRole},
-		{name: "member remove", about: "take a member out, and revoke their tokens", needs: []string{"member"},
+		{name: "member remove", about: "take a member out, and revoke their personal tokens", needs: []string{"member"},
 			confirm: "the tokens of the member are revoked for good", setup: removeMember},
 	}
 }

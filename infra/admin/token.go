@@ -13,6 +13,7 @@ import (
 	"github.com/aacworkflow/mcp-connector/shared/fault"
 	"github.com/aacworkflow/mcp-connector/shared/identity"
 	"github.com/aacworkflow/mcp-connector/shared/identity/token"
+	"github.com/aacworkflow/mcp-connector/shared/records"
 	"github.com/aacworkflow/mcp-connector/shared/table"
 	"github.com/aacworkflow/mcp-connector/shared/tracker"
 )
@@ -108,46 +109,24 @@ func scopesIn(list string) []identity.Scope {
 	return scopes
 }
 
-// maxAttempts is how often a token is tried to be issued while others change the workspace.
-const maxAttempts = 5
-
 // issue commits the token with the event, while the holder is a member.
-func (s *session) issue(ctx context.Context, call *audit.Call, ref tracker.MemberRef, g token.Grant) (tokenOut, error) {
-	for range maxAttempts {
-		call.Event.Target = ""
-		holder, present, err := s.admin.Holder(ctx, call, ref)
-		if err != nil {
-			return tokenOut{}, err
-		}
+func (s *session) issue(ctx context.Context, call *audit.Call, ref tracker.MemberRef, g token.Grant) (out tokenOut, err error) {
+	about := func(holder records.Member) {
 		g.UserID = string(holder.UserID)
 		call.Target("token", g.ID)
-		event, err := call.CommitOp([]string{"tokens"})
-		if err != nil {
-			return tokenOut{}, err
-		}
-		t, r, err := token.Issue(ctx, s.tables, g, present, event)
-		switch {
-		case err == nil:
-			call.Committed()
-			out := outOfToken(r, holder.Name, false, call.Now())
-			out.Token = t.Secret()
-			return out, nil
-		case table.FailedAt(err, 1): // the event is there: the engine has tried twice
-			return tokenOut{}, errors.New("the token was issued, but the answer was lost, and its secret with it: revoke it and issue another (token list)")
-		case !table.IsConflict(err):
-			if fault.KindOf(err) != fault.Internal {
-				call.Event.Target = "" // refused: there is no such token
-			}
-			return tokenOut{}, err
-		}
 	}
-	return tokenOut{}, busy()
-}
-
-func busy() error {
-	f := fault.New(fault.RateLimited, fault.Contention, "others kept changing this workspace and nothing was done: try again")
-	f.RetryAfter = time.Second
-	return f
+	err = s.forHolder(ctx, call, ref, "tokens", about, func(holder records.Member, with ...table.Op) error {
+		t, r, err := token.Issue(ctx, s.tables, g, with...)
+		if err == nil {
+			out = outOfToken(r, holder.Name, false, call.Now())
+			out.Token = t.Secret()
+		}
+		return err
+	})
+	if errors.Is(err, errAnswerLost) {
+		err = fmt.Errorf("%w, and the secret with it: revoke the token and issue another (token list)", err)
+	}
+	return out, err
 }
 
 type tokensOut struct {
@@ -216,8 +195,8 @@ func (s *session) revoke(ctx context.Context, call *audit.Call, id string) (toke
 		return tokenOut{}, err
 	}
 	r, err := token.Revoke(ctx, s.tables, string(s.workspace), id, call.Now(), event)
-	if table.FailedAt(err, 0) { // the event is there: the engine has tried twice
-		return tokenOut{}, errors.New("the token was revoked, but the answer was lost: see token list")
+	if table.FailedAt(err, 0) {
+		return tokenOut{}, errAnswerLost
 	}
 	if err == nil {
 		call.Committed()
