@@ -101,6 +101,7 @@ var importRules = []rule{
 		never: map[string]string{"shared/tools/...": "an operator is no caller of tools", awsRun: noHost, awsProxy: noHost}},
 	{pkg: "infra/conformance", may: []string{"functions/local/system"}},
 	{pkg: "infra/stack"},
+	{pkg: "infra/policy", may: []string{"infra/stack", "shared/dynamo", "shared/dynamo/schema"}},
 	{pkg: "infra/gen", may: []string{"shared/catalog", "shared/fault", "shared/identity", "shared/table", "shared/tool"},
 		never: map[string]string{"infra/check": "generator and guard share no code"}},
 }

@@ -39,7 +39,7 @@ var (
 
 // The dimensions.
 const (
-	dimTool    = "Tool"    // a tool of the catalogue, a word of OtherCalls, _admin or unknown
+	dimTool    = "Tool"    // a tool of the catalogue, a word of OtherCalls, or unknown
 	dimOutcome = "Outcome" // success, denied or error
 	dimReason  = "Reason"  // a reason of the table of failures, or unknown
 	dimRule    = "Rule"    // a RuleName
@@ -54,7 +54,7 @@ func Metrics() []Metric {
 func Values(dimension string, tools []string) (values []string) {
 	switch dimension {
 	case dimTool:
-		return append(append(slices.Clone(tools), OtherCalls...), wordAdmin, wordUnknown)
+		return append(append(slices.Clone(tools), OtherCalls...), wordUnknown)
 	case dimOutcome:
 		return []string{string(fault.Success), string(fault.Denied), string(fault.Failed)}
 	case dimReason:

@@ -182,17 +182,15 @@ func (m *Monitor) factOf(c Change) *received {
 
 // Words for calls that are no tool's, and for tools that do not exist: whoever calls chooses the
 // name, and a metric must not grow with it.
-const (
-	wordUnknown = "unknown"
-	wordAdmin   = "_admin"
-)
+const wordUnknown = "unknown"
 
-// OtherCalls are the names under which the fronts record calls of no tool.
-var OtherCalls = []string{"_mcp", "_tools", "_audit", "_other"}
+// OtherCalls are the words for calls of no tool: the names that the fronts record them under, and
+// the recorders that have names of their own for what they do.
+var OtherCalls = []string{"_mcp", "_tools", "_audit", "_other", "_oauth", "_admin"}
 
 func (m *Monitor) toolWord(e audit.Event) string {
-	if e.Recorder == audit.RecorderAdmin {
-		return wordAdmin
+	if e.Recorder == "_admin" || e.Recorder == "_oauth" {
+		return e.Recorder
 	}
 	if _, known := m.tools[e.Tool]; known || slices.Contains(OtherCalls, e.Tool) {
 		return e.Tool
