@@ -43,7 +43,7 @@ var roles = map[string][]string{
 		records("update_issue"),
 	},
 	"comment_issue": {
-		reads("BatchGetItem GetItem", "C#*", "IDEM#*", "TH#*", "WS#*"),
+		reads("BatchGetItem", "C#*", "IDEM#*", "TH#*", "WS#*"),
 		commits("PutItem", "C#*", "IDEM#*", "TH#*", "WS#*"),
 		records("comment_issue"),
 	},
@@ -66,7 +66,7 @@ var roles = map[string][]string{
 		records("delete_issue"),
 	},
 	"delete_comment": {
-		reads("BatchGetItem GetItem", "C#*", "TH#*", "WS#*"),
+		reads("BatchGetItem", "C#*", "TH#*", "WS#*"),
 		commits("PutItem", "C#*", "TH#*", "WS#*"),
 		commits("ConditionCheckItem", "WS#*"),
 		commits("DeleteItem", "TH#*"),

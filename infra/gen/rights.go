@@ -50,7 +50,7 @@ var rights = map[string]right{
 		put: []string{"WS", "IB"}, remove: []string{"IB"}, // an empty description has no row
 	},
 	"comment_issue": {
-		read: []string{batchGet, get}, readKeys: []string{"WS", "C", "TH", "IDEM"},
+		read: []string{batchGet}, readKeys: []string{"WS", "C", "TH", "IDEM"},
 		put: []string{"WS", "C", "TH", "IDEM"},
 	},
 	"assign_issue_to_agent": {read: []string{batchGet}, readKeys: []string{"WS"}, put: []string{"WS"}},
@@ -63,7 +63,7 @@ var rights = map[string]right{
 		put: []string{"WS", "RUN"}, check: []string{"WS"},
 	},
 	"delete_comment": {
-		read: []string{batchGet, get}, readKeys: []string{"WS", "C", "TH"},
+		read: []string{batchGet}, readKeys: []string{"WS", "C", "TH"},
 		put: []string{"WS", "C", "TH"}, check: []string{"WS"}, remove: []string{"TH"}, // of a thread that is gone
 	},
 }

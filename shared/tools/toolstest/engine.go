@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,15 +15,23 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"github.com/aacworkflow/mcp-connector/functions/local/demo"
-	"github.com/aacworkflow/mcp-connector/shared/embedded"
 	"github.com/aacworkflow/mcp-connector/shared/table"
 )
 
-// engine is the embedded engine under watch: it keeps the events that were recorded, counts the
-// uses of the data table, and can misbehave.
+// Engine is what a deployment gives a tool: all that it may need of storage.
+type Engine interface {
+	table.Writer
+	table.Log
+}
+
+// engine is an engine under watch, as a rule the embedded one: it keeps the events that were
+// recorded, counts the uses of the data table, and can misbehave.
 type engine struct {
-	*embedded.DB
+	Engine
 	path string
+	// journal is what was written to an engine that has no file, in the form of contents; nil for
+	// one that has.
+	journal map[string]map[string]string
 
 	mu     sync.Mutex
 	events []table.Item
@@ -55,7 +64,7 @@ func (e *engine) Get(ctx context.Context, key table.Key) (table.Item, bool, erro
 	if err := e.note("get", key.Table); err != nil {
 		return table.Item{}, false, err
 	}
-	return e.DB.Get(ctx, key)
+	return e.Engine.Get(ctx, key)
 }
 
 func (e *engine) BatchGet(ctx context.Context, keys []table.Key) ([]table.Item, error) {
@@ -64,14 +73,14 @@ func (e *engine) BatchGet(ctx context.Context, keys []table.Key) ([]table.Item, 
 			return nil, err
 		}
 	}
-	return e.DB.BatchGet(ctx, keys)
+	return e.Engine.BatchGet(ctx, keys)
 }
 
 func (e *engine) Query(ctx context.Context, q table.Query) (table.Page, error) {
 	if err := e.note("query", q.Table); err != nil {
 		return table.Page{}, err
 	}
-	return e.DB.Query(ctx, q)
+	return e.Engine.Query(ctx, q)
 }
 
 func (e *engine) Next(ctx context.Context, key table.Key) (int64, error) {
@@ -81,7 +90,7 @@ func (e *engine) Next(ctx context.Context, key table.Key) (int64, error) {
 	if e.forgetful {
 		return demo.NextNumber, nil
 	}
-	return e.DB.Next(ctx, key)
+	return e.Engine.Next(ctx, key)
 }
 
 func (e *engine) Commit(ctx context.Context, ops []table.Op) error {
@@ -91,7 +100,7 @@ func (e *engine) Commit(ctx context.Context, ops []table.Op) error {
 	if e.busy {
 		return &table.Conflict{}
 	}
-	commit := e.DB.Commit
+	commit := e.Engine.Commit
 	if e.forgetful {
 		commit = func(_ context.Context, ops []table.Op) error { return table.CheckCommit(ops) }
 	}
@@ -99,6 +108,9 @@ func (e *engine) Commit(ctx context.Context, ops []table.Op) error {
 		return err
 	}
 	for _, op := range ops {
+		if op.Kind != table.OpCheck {
+			e.enter(op.Item.Key, fmt.Sprintf("%v %s", op.Kind, op.Item.Doc))
+		}
 		if op.Kind == table.OpPut && op.Item.Table == table.Audit {
 			e.record(op.Item)
 		}
@@ -111,11 +123,22 @@ func (e *engine) Append(ctx context.Context, item table.Item) error {
 		if err := table.CheckAppend(item); err != nil {
 			return err
 		}
-	} else if err := e.DB.Append(ctx, item); err != nil {
+	} else if err := e.Engine.Append(ctx, item); err != nil {
 		return err
 	}
+	e.enter(item.Key, string(item.Doc))
 	e.record(item)
 	return nil
+}
+
+// enter notes in the journal that a row was written.
+func (e *engine) enter(key table.Key, what string) {
+	if e.journal == nil {
+		return
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.journal[key.Table.String()][key.PK+" "+key.SK] = what
 }
 
 func (e *engine) record(item table.Item) {
@@ -135,6 +158,11 @@ func (e *engine) forget() {
 // file and past all of our code: "data", "data/byStatus", … and "audit", each with its rows.
 func (e *engine) contents(t *testing.T) map[string]map[string]string {
 	t.Helper()
+	if e.journal != nil {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		return map[string]map[string]string{"data": maps.Clone(e.journal["data"]), "audit": maps.Clone(e.journal["audit"])}
+	}
 	raw, err := os.ReadFile(e.path)
 	if err != nil {
 		t.Fatal(err)

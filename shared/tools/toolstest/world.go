@@ -34,6 +34,8 @@ type world struct {
 	people map[string]identity.Principal // by first name, without scopes
 	bound  map[string]*tool.Bound
 	logged *strings.Builder
+	// engineOf is the engine of each tool; nil if they share one.
+	engineOf func(tool string) Engine
 
 	mu     sync.Mutex
 	now    time.Time
@@ -45,16 +47,7 @@ type world struct {
 // gets a tracker whose every write fails the test.
 func openWorld(t testing.TB, given []string, trap bool) *world {
 	t.Helper()
-	prepared, err := preparationsOf(given)
-	if err != nil {
-		t.Fatal(err)
-	}
-	snapshots := demo.Snapshots(anchor)
-	for _, p := range prepared {
-		if p.data != nil {
-			p.data(&snapshots[0])
-		}
-	}
+	prepared, snapshots := prepare(t, given)
 	path := filepath.Join(t.TempDir(), "data.db")
 	if err := os.WriteFile(path, loaded(t, given, snapshots), 0o600); err != nil {
 		t.Fatal(err)
@@ -65,7 +58,7 @@ func openWorld(t testing.TB, given []string, trap bool) *world {
 	}
 	t.Cleanup(func() { db.Close() })
 	w := &world{
-		engine: &engine{DB: db, path: path}, names: namesOf(snapshots), people: peopleOf(demo.Snapshots(anchor)),
+		engine: &engine{Engine: db, path: path}, names: namesOf(snapshots), people: peopleOf(demo.Snapshots(anchor)),
 		logged: new(strings.Builder), now: start,
 	}
 	for _, p := range prepared {
@@ -75,6 +68,22 @@ func openWorld(t testing.TB, given []string, trap bool) *world {
 	}
 	w.bind(t, trap)
 	return w
+}
+
+// prepare returns the preparations, and the demo data as they make them.
+func prepare(t testing.TB, given []string) ([]preparation, []records.Snapshot) {
+	t.Helper()
+	prepared, err := preparationsOf(given)
+	if err != nil {
+		t.Fatal(err)
+	}
+	snapshots := demo.Snapshots(anchor)
+	for _, p := range prepared {
+		if p.data != nil {
+			p.data(&snapshots[0])
+		}
+	}
+	return prepared, snapshots
 }
 
 // loadedFiles keeps the file with the demo data, for each set of preparations: loading takes
@@ -191,6 +200,9 @@ func (w *world) principal(c call, d *tool.Definition) (*identity.Principal, erro
 // invoke makes one call and returns the reply.
 func (w *world) invoke(ctx context.Context, name string, p *identity.Principal, arguments string) tool.Reply {
 	w.calls++
+	if w.engineOf != nil {
+		w.engine.Engine = w.engineOf(name)
+	}
 	return w.bound[name].Invoke(ctx, tool.Request{
 		Principal: p, Arguments: []byte(arguments), CallID: fmt.Sprintf("call-%d", w.calls),
 		Transport: audit.REST, Client: audit.Client{Name: "toolstest", Version: "1"}, SourceIP: "192.0.2.1",
