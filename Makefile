@@ -8,6 +8,7 @@ ENV     ?= default
 ARCH    ?= $(shell infra/arch.sh samconfig.toml $(ENV))
 TOOLS   := .tools
 DYNOXIDE_VERSION := 3.2.0
+RIE_VERSION      := v0.0.0-20261030222936-bef5c4ba774d
 
 .DEFAULT_GOAL := help
 
@@ -102,11 +103,16 @@ deploy: validate ## Build and deploy ENV (dev, prod) as samconfig.toml says; nee
 ##@ Prepare
 
 .PHONY: tools
-tools: $(TOOLS)/bin/dynoxide $(TOOLS)/venv/installed ## Install the DynamoDB engine and the SAM translator that the tests use
+tools: $(TOOLS)/bin/dynoxide $(TOOLS)/bin/aws-lambda-rie $(TOOLS)/venv/installed ## Install the emulators and the SAM translator that the tests use
 
 $(TOOLS)/bin/dynoxide:
 	cargo install dynoxide-rs --version $(DYNOXIDE_VERSION) --locked --root $(TOOLS) \
 		--no-default-features --features native-sqlite,http-server,cli
+
+# The Lambda Runtime Interface Emulator. Its module has a go.mod of its own, so it is none of ours.
+$(TOOLS)/bin/aws-lambda-rie:
+	CGO_ENABLED=0 GOBIN=$(abspath $(TOOLS)/bin) $(GO) install \
+		github.com/aws/aws-lambda-runtime-interface-emulator/cmd/aws-lambda-rie@$(RIE_VERSION)
 
 $(TOOLS)/venv/installed: infra/requirements.txt
 	$(PYTHON) -m venv $(TOOLS)/venv
