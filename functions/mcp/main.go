@@ -11,5 +11,5 @@ import (
 func main() { lambdarun.ServeFront(catalog.All(), front) }
 
 func front(p lambdarun.Program) http.Handler { // API Gateway checks the host
-	return mcpserver.New(mcpserver.Config{Tools: catalog.All(), Invoker: p.Invoker, Audit: p.Audit, Log: p.Log, Logger: p.Logger, Version: p.Version, Hosts: []string{"*"}, Origins: p.Origins, ResourceMetadata: p.ResourceMetadata})
+	return mcpserver.New(mcpserver.Config{Tools: catalog.All(), Invoker: p.Invoker, Audit: p.Audit, Log: p.Log, Logger: p.Logger, Version: p.Version, Hosts: []string{"*"}, Origins: p.Origins, SignIn: p.SignIn})
 }

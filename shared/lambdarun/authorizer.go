@@ -14,6 +14,7 @@ import (
 	"github.com/aacworkflow/mcp-connector/shared/audit"
 	"github.com/aacworkflow/mcp-connector/shared/fault"
 	"github.com/aacworkflow/mcp-connector/shared/identity"
+	"github.com/aacworkflow/mcp-connector/shared/identity/signin"
 )
 
 // The authorizer answers API Gateway before any function runs:
@@ -37,12 +38,10 @@ type AuthorizerConfig struct {
 	Verifier Verifier
 	// ScopesOf returns the scopes that a tool needs, and whether there is such a tool.
 	ScopesOf func(tool string) ([]identity.Scope, bool)
-	// ResourceMetadata is the URL of the protected resource metadata (RFC 9728), for challenges;
-	// empty for none.
-	ResourceMetadata string
-	Audit            audit.Settings
-	Log              audit.Log // takes events of the recorder _authorizer only
-	Logger           *slog.Logger
+	SignIn   signin.Config // for challenges
+	Audit    audit.Settings
+	Log      audit.Log // takes events of the recorder _authorizer only
+	Logger   *slog.Logger
 	// Anonymous counts a refusal that belongs to nobody; nil writes one log line for each.
 	Anonymous func(context.Context, fault.Reason)
 }
@@ -77,7 +76,7 @@ func (cfg AuthorizerConfig) authorize(ctx context.Context, payload []byte) ([]by
 	op := cfg.operationOf(&event)
 	secret, ok := bearerToken(&event)
 	if !ok {
-		return nil, cfg.refuseAnonymous(ctx, fault.TokenMalformed)
+		return nil, cfg.refuseAnonymous(ctx, fault.New(fault.Unauthenticated, fault.TokenMalformed, "no bearer token"))
 	}
 	principal, err := cfg.Verifier.Verify(ctx, secret)
 	if err != nil {
@@ -125,16 +124,21 @@ func (cfg AuthorizerConfig) refuse(ctx context.Context, e *events.APIGatewayCust
 	case attributable:
 		return errUnauthorized
 	}
-	return cfg.refuseAnonymous(ctx, f.Reason)
+	return cfg.refuseAnonymous(ctx, f)
 }
 
-// refuseAnonymous counts. It writes no row: to fill a table must not be open to anybody.
-func (cfg AuthorizerConfig) refuseAnonymous(ctx context.Context, reason fault.Reason) error {
+// refuseAnonymous counts. It writes no row: to fill a table must not be open to anybody. The
+// cause is the verifier's word for those who set an issuer up; the client does not get it.
+func (cfg AuthorizerConfig) refuseAnonymous(ctx context.Context, f *fault.Fault) error {
 	if cfg.Anonymous != nil {
-		cfg.Anonymous(ctx, reason)
-	} else {
-		cfg.Logger.InfoContext(ctx, "anonymous request refused", "reason", string(reason))
+		cfg.Anonymous(ctx, f.Reason)
+		return errUnauthorized
 	}
+	attrs := []any{"reason", string(f.Reason)}
+	if cause := f.Unwrap(); cause != nil {
+		attrs = append(attrs, "cause", cause.Error())
+	}
+	cfg.Logger.InfoContext(ctx, "anonymous request refused", attrs...)
 	return errUnauthorized
 }
 
@@ -154,31 +158,17 @@ func (cfg AuthorizerConfig) record(ctx context.Context, e *events.APIGatewayCust
 // backslash but wwwAuthenticate, so the others may stand between quotes in its JSON body.
 const (
 	keyChallenge     = "wwwAuthenticate" // the whole header WWW-Authenticate
-	keyRequiredScope = "requiredScope"   // space-separated
+	keyRequiredScope = "requiredScope"   // space-separated, as the authorization server knows them
 	keyErrorText     = "errorText"       // for the member error
 	keyErrorReason   = "errorReason"     // for the member reason
 )
 
 // deny says which scopes the operation needs, all of them (RFC 6750, section 3.1).
 func (cfg AuthorizerConfig) deny(e *events.APIGatewayCustomAuthorizerRequestTypeRequest, op operation, p *identity.Principal, f *fault.Fault) events.APIGatewayCustomAuthorizerResponse {
-	scope := identity.Join(op.scopes)
 	return policy("Deny", e, p, map[string]any{
-		keyChallenge: challenge(
-			"error", string(f.Reason), "scope", scope, "resource_metadata", cfg.ResourceMetadata, "error_description", f.Text),
-		keyRequiredScope: scope, keyErrorText: f.Text, keyErrorReason: string(f.Reason),
+		keyChallenge: cfg.SignIn.ScopeChallenge(op.scopes), keyRequiredScope: strings.Join(cfg.SignIn.Scopes(op.scopes), " "),
+		keyErrorText: f.Text, keyErrorReason: string(f.Reason),
 	})
-}
-
-// challenge writes the header WWW-Authenticate from names and values; what is empty is left
-// out. Values are ours and hold neither quotes nor backslashes.
-func challenge(pairs ...string) string {
-	var params []string
-	for i := 0; i < len(pairs); i += 2 {
-		if pairs[i+1] != "" {
-			params = append(params, pairs[i]+`="`+pairs[i+1]+`"`)
-		}
-	}
-	return "Bearer " + strings.Join(params, ", ")
 }
 
 // policy decides about the method that was called and no other: the result of one call says

@@ -14,6 +14,7 @@ import (
 	"github.com/aacworkflow/mcp-connector/shared/audit"
 	"github.com/aacworkflow/mcp-connector/shared/fault"
 	"github.com/aacworkflow/mcp-connector/shared/identity"
+	"github.com/aacworkflow/mcp-connector/shared/identity/signin"
 	"github.com/aacworkflow/mcp-connector/shared/lambdarun"
 )
 
@@ -41,18 +42,32 @@ func (v *tokens) Verify(_ context.Context, secret string) (identity.Principal, e
 	case "dark":
 		return identity.Principal{}, errors.New("secret of the storage")
 	}
-	return identity.Principal{}, refused(fault.TokenUnknown)
+	return identity.Principal{}, fault.New(fault.Unauthenticated, fault.TokenUnknown, "no").Because(errors.New("its audience is another one"))
 }
 
 type authorizerWorld struct {
 	*world
 	tokens
+	signIn    signin.Config
+	logsAll   bool // no counter is set
 	anonymous []fault.Reason
+}
+
+func newAuthorizerWorld(t *testing.T) *authorizerWorld {
+	return &authorizerWorld{world: newWorld(t), signIn: signin.Config{BaseURL: "https://mcp.example.com"}}
+}
+
+// count is the counter of anonymous refusals.
+func (w *authorizerWorld) count() func(context.Context, fault.Reason) {
+	if w.logsAll {
+		return nil
+	}
+	return func(_ context.Context, r fault.Reason) { w.anonymous = append(w.anonymous, r) }
 }
 
 func (w *authorizerWorld) handler() lambdarun.Handler {
 	return lambdarun.Authorizer(lambdarun.AuthorizerConfig{
-		Verifier: &w.tokens, ResourceMetadata: "https://mcp.example.com/.well-known/oauth-protected-resource/mcp",
+		Verifier: &w.tokens, SignIn: w.signIn,
 		ScopesOf: func(tool string) ([]identity.Scope, bool) {
 			scopes, ok := map[string][]identity.Scope{
 				"list_issues": {identity.IssuesRead}, "delete_issue": {identity.IssuesWrite},
@@ -60,7 +75,7 @@ func (w *authorizerWorld) handler() lambdarun.Handler {
 			return scopes, ok
 		},
 		Audit: w.settings(), Log: w, Logger: w.logger(),
-		Anonymous: func(_ context.Context, r fault.Reason) { w.anonymous = append(w.anonymous, r) },
+		Anonymous: w.count(),
 	})
 }
 
@@ -99,7 +114,7 @@ func (w *authorizerWorld) authorize(e authorizerEvent) (events.APIGatewayCustomA
 }
 
 func TestAuthorizerAllows(t *testing.T) {
-	w := &authorizerWorld{world: newWorld(t)}
+	w := newAuthorizerWorld(t)
 	got, err := w.authorize(request("POST", "/tools/list_issues", "Authorization", "Bearer good"))
 	if err != nil {
 		t.Fatal(err)
@@ -122,7 +137,7 @@ func TestAuthorizerAllows(t *testing.T) {
 
 // The function reads what the authorizer wrote.
 func TestAuthorizerContextReachesTheFunction(t *testing.T) {
-	w := &authorizerWorld{world: newWorld(t)}
+	w := newAuthorizerWorld(t)
 	got, err := w.authorize(request("POST", "/tools/list_issues", "Authorization", "Bearer good"))
 	if err != nil {
 		t.Fatal(err)
@@ -157,7 +172,7 @@ func TestAuthorizerUnauthorized(t *testing.T) {
 		{"revoked", []string{"Authorization", "Bearer revoked"}, fault.TokenRevoked, ""},
 	}
 	for _, tt := range tests {
-		w := &authorizerWorld{world: newWorld(t)}
+		w := newAuthorizerWorld(t)
 		e := request("POST", "/tools/delete_issue", tt.headers...)
 		e.QueryStringParameters = map[string]string{"access_token": "good", "authorization": "Bearer good"}
 		_, err := w.authorize(e)
@@ -183,7 +198,7 @@ func TestAuthorizerUnauthorized(t *testing.T) {
 
 func TestAuthorizerReadsTheHeaderInAnyCase(t *testing.T) {
 	for _, header := range [][2]string{{"authorization", "bearer good"}, {"AUTHORIZATION", "BEARER  good"}, {"Authorization", " Bearer good "}} {
-		w := &authorizerWorld{world: newWorld(t)}
+		w := newAuthorizerWorld(t)
 		if _, err := w.authorize(request("POST", "/tools/list_issues", header[0], header[1])); err != nil {
 			t.Errorf("%q: %v", header, err)
 		}
@@ -240,7 +255,7 @@ func TestAuthorizerScopes(t *testing.T) {
 	}
 	denied := 0
 	for _, tt := range tests {
-		w := &authorizerWorld{world: newWorld(t)}
+		w := newAuthorizerWorld(t)
 		tt.event.MultiValueHeaders["Authorization"] = []string{"Bearer good"}
 		got, err := w.authorize(tt.event)
 		if err != nil {
@@ -256,7 +271,7 @@ func TestAuthorizerScopes(t *testing.T) {
 		denied++
 		text := "this call needs the scope " + tt.scope + ": ask for a token that has it"
 		want := map[string]any{
-			"wwwAuthenticate": fmt.Sprintf(`Bearer error="insufficient_scope", scope="%s", resource_metadata="https://mcp.example.com/.well-known/oauth-protected-resource/mcp", error_description="%s"`, tt.scope, text),
+			"wwwAuthenticate": fmt.Sprintf(`Bearer error="insufficient_scope", scope="%s", resource_metadata="https://mcp.example.com/.well-known/oauth-protected-resource/mcp", error_description="this call needs a scope that the token lacks"`, tt.scope),
 			"requiredScope":   tt.scope, "errorText": text, "errorReason": "insufficient_scope",
 		}
 		if diff := cmp.Diff(want, got.Context); diff != "" || got.PolicyDocument.Statement[0].Effect != "Deny" || got.PrincipalID != "u1" {
@@ -280,7 +295,7 @@ func TestAuthorizerNamesWhatIsNoTool(t *testing.T) {
 	for path, want := range map[string]string{
 		"/mcp": "_mcp", "/tools": "_tools", "/audit": "_audit", "/elsewhere": "_other", "/tools/drop all": "_other",
 	} {
-		w := &authorizerWorld{world: newWorld(t)}
+		w := newAuthorizerWorld(t)
 		if _, err := w.authorize(request("POST", path, "Authorization", "Bearer expired")); err == nil || w.oneEvent().Tool != want {
 			t.Errorf("%s: %v, event of %s, want %s", path, err, w.oneEvent().Tool, want)
 		}
@@ -302,7 +317,7 @@ func TestAuthorizerFails(t *testing.T) {
 		{"expiry cannot be recorded", "expired", errors.New("log down"), 0},
 	}
 	for _, tt := range tests {
-		w := &authorizerWorld{world: newWorld(t)}
+		w := newAuthorizerWorld(t)
 		w.logErr = tt.logErr
 		got, err := w.authorize(request("POST", "/tools/delete_issue", "Authorization", "Bearer "+tt.token))
 		if err == nil || err.Error() == "Unauthorized" || strings.Contains(err.Error(), "secret") {
@@ -321,7 +336,7 @@ func TestAuthorizerFails(t *testing.T) {
 }
 
 func TestAuthorizerRefusesOtherEvents(t *testing.T) {
-	w := &authorizerWorld{world: newWorld(t)}
+	w := newAuthorizerWorld(t)
 	for _, payload := range []string{"", "x", "{}", `{"type":"TOKEN","authorizationToken":"Bearer good"}`} {
 		if answer, err := w.handler().Invoke(context.Background(), []byte(payload)); err == nil || err.Error() == "Unauthorized" {
 			t.Errorf("%q: %s, %v", payload, answer, err)
@@ -329,8 +344,47 @@ func TestAuthorizerRefusesOtherEvents(t *testing.T) {
 	}
 }
 
+// Who sets an issuer up finds in the log what the client does not get to know.
+func TestAuthorizerLogsWhyNobodyIsKnown(t *testing.T) {
+	w := newAuthorizerWorld(t)
+	w.logsAll = true
+	for token, want := range map[string]string{
+		"Bearer stranger": `reason=token_unknown cause="its audience is another one"`, "stranger": "reason=token_malformed",
+	} {
+		w.log.Reset()
+		if _, err := w.authorize(request("POST", "/mcp", "Authorization", token)); err == nil || err.Error() != "Unauthorized" {
+			t.Errorf("%s: %v", token, err)
+		}
+		if got := strings.TrimSpace(w.log.String()); !strings.HasSuffix(got, want) || strings.Count(got, "\n") != 0 {
+			t.Errorf("%s: log %s", token, got)
+		}
+	}
+}
+
+// An authorization server that has our scopes under a prefix gets them under it.
+func TestAuthorizerNamesScopesAsTheIssuerDoes(t *testing.T) {
+	w := newAuthorizerWorld(t)
+	w.signIn.Issuer.ScopePrefix = "https://mcp.example.com/mcp/"
+	got, err := w.authorize(request("POST", "/tools/delete_issue", "Authorization", "Bearer good"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]any{
+		"wwwAuthenticate": `Bearer error="insufficient_scope", scope="https://mcp.example.com/mcp/issues:write", ` +
+			`resource_metadata="https://mcp.example.com/.well-known/oauth-protected-resource/mcp", error_description="this call needs a scope that the token lacks"`,
+		"requiredScope": "https://mcp.example.com/mcp/issues:write", "errorReason": "insufficient_scope",
+		"errorText": "this call needs the scope issues:write: ask for a token that has it",
+	}
+	if diff := cmp.Diff(want, got.Context); diff != "" {
+		t.Error(diff)
+	}
+	if e := w.oneEvent(); e.ScopesRequired[0] != "issues:write" {
+		t.Errorf("recorded %v", e.ScopesRequired)
+	}
+}
+
 func TestAuthorizerNeverLogsTokens(t *testing.T) {
-	w := &authorizerWorld{world: newWorld(t)}
+	w := newAuthorizerWorld(t)
 	for _, token := range []string{"dark", "down", "panic", "nobody", "stranger"} {
 		_, _ = w.authorize(request("POST", "/mcp", "Authorization", "Bearer "+token))
 		if strings.Contains(w.log.String(), "Bearer") {

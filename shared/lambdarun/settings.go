@@ -3,12 +3,12 @@ package lambdarun
 import (
 	"errors"
 	"fmt"
-	"net/url"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/aacworkflow/mcp-connector/shared/audit"
+	"github.com/aacworkflow/mcp-connector/shared/identity/signin"
 )
 
 // settings are all that the environment says to a program, read once, at its start. The AWS SDK
@@ -16,7 +16,7 @@ import (
 type settings struct {
 	dataTable     string            // AAC_DATA_TABLE: the name of the data table
 	auditTable    string            // AAC_AUDIT_TABLE: the name of the audit table
-	publicBaseURL string            // AAC_PUBLIC_BASE_URL: where clients reach the API, no slash at the end
+	signIn        signin.Config     // AAC_PUBLIC_BASE_URL, and those of signin.go
 	toolFunctions map[string]string // AAC_TOOL_FUNCTIONS: tool=function, separated by commas
 	origins       []string          // AAC_ALLOWED_ORIGINS: pages that may call /mcp, separated by commas; none by default
 	retention     time.Duration     // AAC_AUDIT_RETENTION_DAYS: 1 to 3650; 400 by default
@@ -51,15 +51,15 @@ func readSettings(getenv func(string) string, needed ...string) (settings, error
 	}
 	s := settings{
 		dataTable: getenv(envDataTable), auditTable: getenv(envAuditTable), version: getenv(envVersion),
-		publicBaseURL: getenv(envPublicBaseURL), origins: words(getenv(envOrigins)), retention: audit.DefaultRetention,
+		origins: words(getenv(envOrigins)), retention: audit.DefaultRetention,
 	}
 	if s.version == "" {
 		s.version = "dev"
 	}
-	if s.publicBaseURL != "" && !isBaseURL(s.publicBaseURL) {
-		problems = append(problems, fmt.Errorf("%s must be like https://mcp.example.com, without a slash at the end", envPublicBaseURL))
-	}
 	var err error
+	if s.signIn, err = readSignIn(getenv); err != nil {
+		problems = append(problems, err)
+	}
 	if s.toolFunctions, err = pairs(getenv(envToolFunctions)); err != nil {
 		problems = append(problems, fmt.Errorf("%s %w", envToolFunctions, err))
 	}
@@ -74,21 +74,6 @@ func readSettings(getenv func(string) string, needed ...string) (settings, error
 		return settings{}, fmt.Errorf("correct the function's environment: %w", errors.Join(problems...))
 	}
 	return s, nil
-}
-
-// resourceMetadata is where RFC 9728 puts the metadata of the resource /mcp.
-func (s settings) resourceMetadata() string {
-	if s.publicBaseURL == "" {
-		return ""
-	}
-	return s.publicBaseURL + "/.well-known/oauth-protected-resource/mcp"
-}
-
-// isBaseURL accepts a path, because the default address of an API has its stage there.
-func isBaseURL(s string) bool {
-	u, err := url.Parse(s)
-	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" && u.User == nil &&
-		u.RawQuery == "" && u.Fragment == "" && !strings.HasSuffix(s, "/") && !strings.ContainsAny(s, `"\ `)
 }
 
 func words(list string) []string {

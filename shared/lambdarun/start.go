@@ -22,6 +22,7 @@ import (
 	"github.com/aacworkflow/mcp-connector/shared/dynamo"
 	"github.com/aacworkflow/mcp-connector/shared/dynamo/appender"
 	"github.com/aacworkflow/mcp-connector/shared/identity"
+	"github.com/aacworkflow/mcp-connector/shared/identity/signin"
 	"github.com/aacworkflow/mcp-connector/shared/records"
 	"github.com/aacworkflow/mcp-connector/shared/table"
 	"github.com/aacworkflow/mcp-connector/shared/tool"
@@ -52,15 +53,20 @@ type Directory struct {
 	Tokens  table.Reader // of the data table
 	Members records.Membership
 	Now     func() time.Time
+	Issuers []signin.Issuer // whose access tokens are taken; none: only personal tokens are
+	Logger  *slog.Logger
 }
 
 // ServeAuthorizer runs the authorizer.
-func ServeAuthorizer(open func(dynamo.Conn) table.Reader, scopesOf func(tool string) ([]identity.Scope, bool), verifier func(Directory) Verifier) {
+func ServeAuthorizer(open func(dynamo.Conn) table.Reader, scopesOf func(tool string) ([]identity.Scope, bool), verifier func(Directory) (Verifier, error)) {
 	start([]string{envDataTable, envAuditTable}, func(p program) (Handler, error) {
 		data := open(p.conn)
+		v, err := verifier(Directory{data, records.Members(data), time.Now, p.SignIn.Issuers(), p.Logger})
+		if err != nil {
+			return nil, err
+		}
 		return Authorizer(AuthorizerConfig{
-			Verifier: verifier(Directory{data, records.Members(data), time.Now}), ScopesOf: scopesOf,
-			ResourceMetadata: p.ResourceMetadata, Audit: p.Audit, Log: p.Log, Logger: p.Logger,
+			Verifier: v, ScopesOf: scopesOf, SignIn: p.SignIn, Audit: p.Audit, Log: p.Log, Logger: p.Logger,
 		}), nil
 	})
 }
@@ -72,12 +78,10 @@ type Program struct {
 	Logger  *slog.Logger
 	Audit   audit.Settings
 	Log     audit.Log // nil in ServeDiscovery
-	// ResourceMetadata is the URL of the protected resource metadata; empty if the address of
-	// the API is not known.
-	ResourceMetadata string
-	Origins          []string     // ServeFront: the web pages that may call
-	Invoker          tool.Invoker // ServeFront: the tools
-	Reader           table.Reader // ServeAudit: the audit table
+	SignIn  signin.Config
+	Origins []string     // ServeFront: the web pages that may call
+	Invoker tool.Invoker // ServeFront: the tools
+	Reader  table.Reader // ServeAudit: the audit table
 }
 
 // ServeFront runs an HTTP front that reaches these tools in functions of their own, and no
@@ -130,7 +134,7 @@ func prepare(getenv func(string) string, logger *slog.Logger, needed []string, b
 		return nil, err
 	}
 	p := program{settings: s, Program: Program{
-		Version: s.version, Logger: logger, Origins: s.origins, ResourceMetadata: s.resourceMetadata(),
+		Version: s.version, Logger: logger, Origins: s.origins, SignIn: s.signIn,
 		Audit: audit.Settings{Now: time.Now, NewID: func() string { return ulid.Make().String() }, Retention: s.retention},
 	}}
 	if slices.Contains(needed, envAuditTable) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/aacworkflow/mcp-connector/shared/identity/signin"
 	"github.com/aacworkflow/mcp-connector/shared/tool"
 )
 
@@ -27,21 +28,38 @@ func TestSettings(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := settings{
-		dataTable: "data", auditTable: "audit", publicBaseURL: "https://x.example.com/v1", version: "1.2.3", retention: 30 * 24 * time.Hour,
+		dataTable: "data", auditTable: "audit", signIn: signin.Config{BaseURL: "https://x.example.com/v1"}, version: "1.2.3", retention: 30 * 24 * time.Hour,
 		toolFunctions: map[string]string{"list_issues": "A", "get_issue": "arn:aws:lambda:eu-west-1:1:function:B"},
 		origins:       []string{"https://a.example", "https://b.example"},
 	}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(settings{})); diff != "" {
 		t.Error(diff)
 	}
-	if got.resourceMetadata() != "https://x.example.com/v1/.well-known/oauth-protected-resource/mcp" {
-		t.Errorf("resource metadata at %s", got.resourceMetadata())
+}
+
+func TestSettingsOfSigningIn(t *testing.T) {
+	got, err := readSettings(env(map[string]string{
+		"AAC_PUBLIC_BASE_URL": "https://mcp.example.com", "AAC_OAUTH_ISSUER": "https://login.example.com", "AAC_OAUTH_JWKS_URI": "https://login.example.com/keys",
+		"AAC_OAUTH_AUDIENCE": "https://mcp.example.com/mcp", "AAC_OAUTH_SCOPE_PREFIX": "https://mcp.example.com/mcp/", "AAC_OAUTH_ALLOWED_CLIENTS": "c1, c2",
+		"AAC_OAUTH_DENY_LIST": "true", "AAC_CHALLENGE_ALL_SCOPES": "true", "AAC_DOCUMENTATION_URL": "https://docs.example.com",
+		"AAC_OAUTH_FACADE_LOGIN_URL": "https://pool.example.com", "AAC_OAUTH_FACADE_CLIENT_ID": "c1", "AAC_OAUTH_FACADE_CALLBACKS": "https://a.example/cb,https://b.example/cb",
+	}))
+	want := signin.Config{
+		BaseURL: "https://mcp.example.com", AllScopes: true, Documentation: "https://docs.example.com",
+		Issuer: signin.Issuer{
+			URL: "https://login.example.com", KeysURL: "https://login.example.com/keys", Audience: "https://mcp.example.com/mcp",
+			ScopePrefix: "https://mcp.example.com/mcp/", Clients: []string{"c1", "c2"}, DenyList: true,
+		},
+		Facade: signin.Facade{LoginURL: "https://pool.example.com", ClientID: "c1", Callbacks: []string{"https://a.example/cb", "https://b.example/cb"}},
+	}
+	if diff := cmp.Diff(want, got.signIn); err != nil || diff != "" {
+		t.Errorf("%v %s", err, diff)
 	}
 }
 
 func TestSettingsHaveDefaults(t *testing.T) {
 	got, err := readSettings(env(nil))
-	if err != nil || got.retention != 400*24*time.Hour || got.version != "dev" || got.origins != nil || got.resourceMetadata() != "" {
+	if err != nil || got.retention != 400*24*time.Hour || got.version != "dev" || got.origins != nil || got.signIn.ResourceMetadata() != "" || got.signIn.Issuers() != nil {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
@@ -58,6 +76,12 @@ func TestSettingsNameAllThatIsWrong(t *testing.T) {
 		}, []string{"missing", "AAC_PUBLIC_BASE_URL must", "AAC_TOOL_FUNCTIONS must", "AAC_AUDIT_RETENTION_DAYS must"}},
 		{"quote in the address", map[string]string{"AAC_PUBLIC_BASE_URL": `https://x.example.com/"`}, []string{"AAC_PUBLIC_BASE_URL"}},
 		{"other scheme", map[string]string{"AAC_PUBLIC_BASE_URL": "ftp://x.example.com"}, []string{"AAC_PUBLIC_BASE_URL"}},
+		{"signing in", map[string]string{
+			"AAC_OAUTH_ISSUER": "http://login.example.com", "AAC_OAUTH_JWKS_URI": "keys", "AAC_OAUTH_SCOPE_PREFIX": "a b", "AAC_OAUTH_DENY_LIST": "yes",
+			"AAC_OAUTH_FACADE_CLIENT_ID": "c1",
+		}, []string{"AAC_OAUTH_ISSUER must", "AAC_OAUTH_JWKS_URI must", "AAC_OAUTH_AUDIENCE is missing, and there is no AAC_PUBLIC_BASE_URL",
+			"AAC_OAUTH_SCOPE_PREFIX and AAC_OAUTH_AUDIENCE must", "AAC_OAUTH_DENY_LIST and AAC_CHALLENGE_ALL_SCOPES must", "AAC_OAUTH_FACADE_LOGIN_URL is missing"}},
+		{"no issuer", map[string]string{"AAC_OAUTH_ALLOWED_CLIENTS": "c1"}, []string{"AAC_OAUTH_ISSUER is missing"}},
 		{"tool twice", map[string]string{"AAC_TOOL_FUNCTIONS": "a=b,a=c"}, []string{"names a tool twice"}},
 		{"days that are none", map[string]string{"AAC_AUDIT_RETENTION_DAYS": "a year"}, []string{"AAC_AUDIT_RETENTION_DAYS"}},
 	}

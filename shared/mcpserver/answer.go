@@ -87,22 +87,15 @@ func (f *front) failed(ctx context.Context, err error) *refusal {
 	return internal(err)
 }
 
-// challenge is the WWW-Authenticate header that goes with a fault (RFC 6750, RFC 9728), empty
-// for none. API Gateway renames it when a function sends it, hence the same in the body.
+// challenge is the WWW-Authenticate header that goes with a fault, empty for none. API Gateway
+// renames it when a function sends it, hence the same in the body.
 func (f *front) challenge(ft *fault.Fault) string {
-	var params []string
 	switch {
 	case ft.Kind == fault.Unauthenticated:
-		params = append(params, `scope="`+string(identity.IssuesRead)+`"`)
+		return f.SignIn.Challenge()
 	case ft.Reason == fault.InsufficientScope:
-		scope, _ := ft.Member("scope").(string)
-		params = append(params, `error="insufficient_scope"`, `scope="`+scope+`"`,
-			`error_description="this call needs a scope that the token lacks"`)
-	default:
-		return ""
+		scopes, _ := ft.Member("scopes").([]string)
+		return f.SignIn.ScopeChallenge(identity.ParseScopes(strings.Join(scopes, " ")))
 	}
-	if f.ResourceMetadata != "" {
-		params = append(params, `resource_metadata="`+f.ResourceMetadata+`"`)
-	}
-	return "Bearer " + strings.Join(params, ", ")
+	return ""
 }

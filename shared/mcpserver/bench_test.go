@@ -37,7 +37,7 @@ func BenchmarkBareSDK(b *testing.B) {
 	server := mcp.NewServer(&mcp.Implementation{Name: "bare", Version: "0"}, nil)
 	for _, d := range definitions() {
 		e := catalog.EntryOf(d)
-		server.AddTool(wireTool(e, d.Effect), func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		server.AddTool((&front{}).wireTool(e, d.Effect, true), func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: string(stubbed.Value)}}, StructuredContent: stubbed.Value}, nil
 		})
 	}

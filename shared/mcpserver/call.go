@@ -66,7 +66,7 @@ func (f *front) result(ctx context.Context, x *exchange, d *tool.Definition, rep
 			StructuredContent: reply.Value,
 		}
 	case reply.Fault.Reason == fault.InsufficientScope:
-		x.refused = missingScope(d.Scopes())
+		x.refused = f.missingScope(d.Scopes())
 	case reply.Fault.Kind == fault.Unauthenticated:
 		x.refused = unauthenticated()
 	default:

@@ -134,7 +134,7 @@ func TestMissingScope(t *testing.T) {
 				t.Errorf("data %v", out.Error.Data)
 			}
 			want := `Bearer error="insufficient_scope", scope="` + string(d.Scope) + `", ` +
-				`error_description="this call needs a scope that the token lacks", resource_metadata="` + metadataURL + `"`
+				`resource_metadata="` + metadataURL + `", error_description="this call needs a scope that the token lacks"`
 			if got := r.header.Get("WWW-Authenticate"); got != want {
 				t.Errorf("challenge %s, want %s", got, want)
 			}
@@ -168,7 +168,7 @@ func TestUnauthenticatedTool(t *testing.T) {
 		}
 		r := s.callTool(e, "list_issues", `{}`)
 		r.wantError(t, http.StatusUnauthorized, codeUnauthenticated, "unauthenticated")
-		if got, want := r.header.Get("WWW-Authenticate"), `Bearer scope="issues:read", resource_metadata="`+metadataURL+`"`; got != want {
+		if got, want := r.header.Get("WWW-Authenticate"), `Bearer resource_metadata="`+metadataURL+`", scope="issues:read"`; got != want {
 			t.Errorf("challenge %s, want %s", got, want)
 		}
 	}

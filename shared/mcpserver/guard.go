@@ -60,13 +60,32 @@ func (f *front) allowed(next http.Handler) http.Handler {
 			return
 		}
 		for _, origin := range r.Header.Values("Origin") {
-			if !slices.ContainsFunc(f.Origins, func(p string) bool { return matchesHost(p, strings.ToLower(origin)) }) {
+			if !f.mayCall(origin) {
 				f.refuse(w, r, nil, notAllowed(fault.OriginNotAllowed, "web pages of this origin may not call the connector: ask its operator to allow the origin"))
 				return
 			}
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// readable lets the pages that are allowed read every answer, and the challenge in it. A preflight
+// does not come so far: it is answered in front of the functions.
+func (f *front) readable(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if len(f.Origins) > 0 {
+			w.Header().Add("Vary", "Origin")
+		}
+		if origins := r.Header.Values("Origin"); len(origins) == 1 && f.mayCall(origins[0]) {
+			w.Header().Set("Access-Control-Allow-Origin", origins[0])
+			w.Header().Set("Access-Control-Expose-Headers", "WWW-Authenticate")
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func (f *front) mayCall(origin string) bool {
+	return slices.ContainsFunc(f.Origins, func(p string) bool { return matchesHost(p, strings.ToLower(origin)) })
 }
 
 // matchesHost tells whether a host or an origin is what the pattern allows.

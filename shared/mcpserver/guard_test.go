@@ -303,3 +303,47 @@ func TestOtherAddresses(t *testing.T) {
 		s.wantEvents(t)
 	}
 }
+
+// A page that is allowed reads every answer, and the challenge in it; any other page reads none.
+func TestPagesThatMayRead(t *testing.T) {
+	for name, tt := range map[string]struct {
+		origins []string
+		want    string
+	}{
+		"ours":           {[]string{"https://app.example.com"}, "https://app.example.com"},
+		"this machine":   {[]string{"http://localhost:6274"}, "http://localhost:6274"},
+		"another":        {[]string{"https://evil.example"}, ""},
+		"none":           {[]string{"null"}, ""},
+		"ours and other": {[]string{"https://app.example.com", "https://evil.example"}, ""},
+		"no page":        {nil, ""},
+	} {
+		var headers []string
+		for _, o := range tt.origins {
+			headers = append(headers, "Origin", o)
+		}
+		nobody, someone := newStage(t), newStage(t)
+		nobody.principal = nil
+		for what, r := range map[string]reply{
+			"401":    nobody.post(legacy.message("tools/list", ""), headers...),
+			"403":    someone.post(legacy.message("tools/call", `"name":"delete_issue"`), headers...),
+			"answer": someone.post(legacy.message("tools/list", ""), headers...),
+			"405":    someone.do(request(http.MethodGet, "/mcp", "", headers...)),
+		} {
+			exposed := ""
+			if tt.want != "" {
+				exposed = "WWW-Authenticate"
+			}
+			if got := r.header.Get("Access-Control-Allow-Origin"); got != tt.want || r.header.Get("Access-Control-Expose-Headers") != exposed {
+				t.Errorf("%s, %s: allowed %q, exposed %q", name, what, got, r.header.Get("Access-Control-Expose-Headers"))
+			}
+			if r.header.Get("Vary") != "Origin" || r.header.Get("Access-Control-Allow-Credentials") != "" {
+				t.Errorf("%s, %s: %v", name, what, r.header)
+			}
+		}
+	}
+	closed := newStage(t)
+	closed.restart(func(c *Config) { c.Origins = nil })
+	if r := closed.post(legacy.message("tools/list", ""), "Origin", "https://app.example.com"); r.status != http.StatusForbidden || r.header.Get("Vary") != "" || r.header.Get("Access-Control-Allow-Origin") != "" {
+		t.Errorf("with no page allowed: %d %v", r.status, r.header)
+	}
+}

@@ -19,6 +19,7 @@ import (
 	"github.com/aacworkflow/mcp-connector/shared/catalog"
 	"github.com/aacworkflow/mcp-connector/shared/fault"
 	"github.com/aacworkflow/mcp-connector/shared/identity"
+	"github.com/aacworkflow/mcp-connector/shared/identity/signin"
 	"github.com/aacworkflow/mcp-connector/shared/table"
 	"github.com/aacworkflow/mcp-connector/shared/tool"
 	"github.com/aacworkflow/mcp-connector/shared/tracker"
@@ -132,20 +133,27 @@ func newStage(tb testing.TB, scopes ...identity.Scope) *stage {
 	s := &stage{invoker: &fakeInvoker{}, log: &fakeLog{}, logged: new(bytes.Buffer)}
 	s.principal = &identity.Principal{WorkspaceID: "w1", UserID: "u1", TokenID: "t1", Scopes: scopes}
 	s.origin = audit.Origin{CallID: "call-1", SourceIP: "192.0.2.7", TraceID: "Root-1", Client: audit.Client{Name: "curl", Version: "8"}}
+	s.restart(func(*Config) {})
+	return s
+}
+
+// restart makes the front anew, with another config.
+func (s *stage) restart(change func(*Config)) {
 	ids := 0
-	s.inner = New(Config{
+	c := Config{
 		Tools: definitions(), Invoker: s.invoker, Log: s.log, Version: "1.2.3",
 		Audit: audit.Settings{
 			Now:       fixedNow,
 			NewID:     func() string { ids++; return fmt.Sprintf("event-%d", ids) },
 			Retention: audit.DefaultRetention,
 		},
-		Logger:           logger(s),
-		Hosts:            []string{"mcp.example.com", "127.0.0.1:*"},
-		Origins:          []string{"https://App.example.com", "http://localhost:*"},
-		ResourceMetadata: metadataURL,
-	})
-	return s
+		Logger:  logger(s),
+		Hosts:   []string{"mcp.example.com", "127.0.0.1:*"},
+		Origins: []string{"https://App.example.com", "http://localhost:*"},
+		SignIn:  signin.Config{BaseURL: "https://mcp.example.com"},
+	}
+	change(&c)
+	s.inner = New(c)
 }
 
 // ServeHTTP introduces the caller, as lambdarun does.

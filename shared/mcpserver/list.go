@@ -8,10 +8,11 @@ import (
 	"github.com/aacworkflow/mcp-connector/shared/tool"
 )
 
-// listed is a tool as tools/list shows it.
+// listed is a tool as tools/list shows it, to those who may call it and to those who may not
+// yet.
 type listed struct {
-	tool   *mcp.Tool
-	scopes []identity.Scope
+	granted, withheld *mcp.Tool
+	scopes            []identity.Scope
 }
 
 // list builds what tools/list shows, at its first use: a call does without the schemas.
@@ -19,14 +20,14 @@ func (f *front) list() []listed {
 	all := make([]listed, len(f.Tools))
 	for i, d := range f.Tools {
 		e := catalog.EntryOf(d)
-		all[i] = listed{wireTool(e, d.Effect), e.Scopes}
+		all[i] = listed{f.wireTool(e, d.Effect, true), f.wireTool(e, d.Effect, false), e.Scopes}
 	}
 	return all
 }
 
 // wireTool is the entry that GET /tools shows, under MCP's names. All four hints are there: a
 // client takes an absent destructiveHint or openWorldHint for true.
-func wireTool(e catalog.Entry, effect tool.Effect) *mcp.Tool {
+func (f *front) wireTool(e catalog.Entry, effect tool.Effect, granted bool) *mcp.Tool {
 	return &mcp.Tool{
 		Name: e.Name, Title: e.Title, Description: e.Description,
 		Annotations: &mcp.ToolAnnotations{
@@ -38,14 +39,19 @@ func wireTool(e catalog.Entry, effect tool.Effect) *mcp.Tool {
 		},
 		InputSchema:  e.InputSchema,
 		OutputSchema: e.OutputSchema,
-		Meta:         wireMeta(e, effect),
+		Meta:         f.wireMeta(e, effect, granted),
 	}
 }
 
-// wireMeta holds what has no member of its own. Which scopes a tool needs is read by OpenAI's
-// clients; the other two make Anthropic's and Cursor's ask the user at every call.
-func wireMeta(e catalog.Entry, effect tool.Effect) mcp.Meta {
-	meta := mcp.Meta{"securitySchemes": []securityScheme{{Type: "oauth2", Scopes: e.Scopes}}}
+// wireMeta holds what has no member of its own. Which scopes a tool needs, as the authorization
+// server knows them, is read by OpenAI's clients; whether the token has them by nobody yet, but
+// it spares a model a call that would be refused. The last two make Anthropic's and Cursor's
+// clients ask the user at every call.
+func (f *front) wireMeta(e catalog.Entry, effect tool.Effect, granted bool) mcp.Meta {
+	meta := mcp.Meta{
+		"securitySchemes":     []securityScheme{{Type: "oauth2", Scopes: f.SignIn.Scopes(e.Scopes)}},
+		"aacworkflow/granted": granted,
+	}
 	if effect == tool.Destroys {
 		meta["anthropic/requiresUserInteraction"] = true
 		meta["cursor/requiresConfirmation"] = true
@@ -54,8 +60,8 @@ func wireMeta(e catalog.Entry, effect tool.Effect) mcp.Meta {
 }
 
 type securityScheme struct {
-	Type   string           `json:"type"`
-	Scopes []identity.Scope `json:"scopes"`
+	Type   string   `json:"type"`
+	Scopes []string `json:"scopes"`
 }
 
 // visible returns the tools that the caller sees. Who can get more scopes by itself sees all,
@@ -63,8 +69,11 @@ type securityScheme struct {
 func (f *front) visible(p *identity.Principal) *mcp.ListToolsResult {
 	res := &mcp.ListToolsResult{Tools: []*mcp.Tool{}, Cacheable: mcp.Cacheable{TTLMs: listTTL, CacheScope: "private"}}
 	for _, l := range f.listing() {
-		if p.CanStepUp || identity.Require(p, l.scopes...) == nil {
-			res.Tools = append(res.Tools, l.tool)
+		switch {
+		case identity.Require(p, l.scopes...) == nil:
+			res.Tools = append(res.Tools, l.granted)
+		case p.CanStepUp:
+			res.Tools = append(res.Tools, l.withheld)
 		}
 	}
 	return res

@@ -219,7 +219,7 @@ func TestListIsTheCatalogue(t *testing.T) {
 			}
 			sameJSON(t, d.Name, got.InputSchema, entry.InputSchema)
 			sameJSON(t, d.Name, got.OutputSchema, entry.OutputSchema)
-			want := map[string]any{"securitySchemes": []any{map[string]any{"type": "oauth2", "scopes": []any{string(d.Scope)}}}}
+			want := map[string]any{"securitySchemes": []any{map[string]any{"type": "oauth2", "scopes": []any{string(d.Scope)}}}, "aacworkflow/granted": true}
 			if d.Effect == tool.Destroys {
 				want["anthropic/requiresUserInteraction"], want["cursor/requiresConfirmation"] = true, true
 			}
@@ -271,11 +271,41 @@ func TestListFollowsScopes(t *testing.T) {
 			}
 		}
 		s.principal.CanStepUp = true
-		if all := s.list(t, modern); len(all) != len(definitions()) {
+		all := s.list(t, modern)
+		if len(all) != len(definitions()) {
 			t.Errorf("%v: who can step up sees %d tools", s.principal.Scopes, len(all))
+		}
+		for _, l := range all {
+			if l.Meta["aacworkflow/granted"] != seen[l.Name] {
+				t.Errorf("%v: %s is said to be granted: %v", s.principal.Scopes, l.Name, l.Meta["aacworkflow/granted"])
+			}
 		}
 	}
 	if subsets != 128 {
 		t.Errorf("looked at %d subsets", subsets)
+	}
+}
+
+// A client asks the authorization server for scopes by the names that it knows.
+func TestScopesAsTheIssuerHasThem(t *testing.T) {
+	s := newStage(t)
+	s.principal.CanStepUp = true
+	s.restart(func(c *Config) { c.SignIn.Issuer.ScopePrefix = "https://mcp.example.com/mcp/" })
+	for _, l := range s.list(t, modern) {
+		d, _ := definition(l.Name)
+		want := []any{map[string]any{"type": "oauth2", "scopes": []any{"https://mcp.example.com/mcp/" + string(d.Scope)}}}
+		if diff := cmp.Diff(want, l.Meta["securitySchemes"]); diff != "" {
+			t.Errorf("%s: %s", l.Name, diff)
+		}
+	}
+	r := s.callTool(legacy, "delete_issue", `{}`)
+	data := r.wantError(t, http.StatusForbidden, codeForbidden, "insufficient_scope").Error.Data
+	if data["scope"] != "https://mcp.example.com/mcp/issues:write" || cmp.Diff([]any{"issues:write"}, data["scopes"]) != "" {
+		t.Errorf("data %v", data)
+	}
+	want := `Bearer error="insufficient_scope", scope="https://mcp.example.com/mcp/issues:write", resource_metadata="` + metadataURL +
+		`", error_description="this call needs a scope that the token lacks"`
+	if got := r.header.Get("WWW-Authenticate"); got != want {
+		t.Errorf("challenge %s", got)
 	}
 }

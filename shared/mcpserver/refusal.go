@@ -3,11 +3,13 @@ package mcpserver
 import (
 	"net/http"
 	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/aacworkflow/mcp-connector/shared/fault"
 	"github.com/aacworkflow/mcp-connector/shared/identity"
+	"github.com/aacworkflow/mcp-connector/shared/identity/signin"
 )
 
 // refusal is an answer that is a JSON-RPC error. Its data is the fault as REST has it, so that
@@ -93,17 +95,18 @@ func unauthenticated() *refusal {
 }
 
 // missingScope: error says insufficient_scope as in the challenge (RFC 6750, section 3.1),
-// because API Gateway renames the header that holds it.
-func missingScope(scopes []identity.Scope) *refusal {
+// because API Gateway renames the header that holds it. scope is what to ask the authorization
+// server for; scopes is what it is called here.
+func (f *front) missingScope(scopes []identity.Scope) *refusal {
 	return &refusal{status: http.StatusForbidden, code: codeForbidden,
 		fault: fault.New(fault.Forbidden, fault.InsufficientScope, string(fault.InsufficientScope)).
-			With("scope", identity.Join(scopes)).With("scopes", identity.Names(scopes))}
+			With("scope", strings.Join(f.SignIn.Scopes(scopes), " ")).With("scopes", identity.Names(scopes))}
 }
 
 // message returns the sentence for people.
 func (r *refusal) message() string {
 	if r.fault.Reason == fault.InsufficientScope {
-		return "this call needs a scope that the token lacks: ask for a token that has it"
+		return signin.MissingScope + ": ask for a token that has it"
 	}
 	return r.fault.Text
 }

@@ -22,6 +22,7 @@ import (
 
 	"github.com/aacworkflow/mcp-connector/shared/audit"
 	"github.com/aacworkflow/mcp-connector/shared/fault"
+	"github.com/aacworkflow/mcp-connector/shared/identity/signin"
 	"github.com/aacworkflow/mcp-connector/shared/tool"
 )
 
@@ -56,9 +57,8 @@ type Config struct {
 	// Origins are the web pages that may call: scheme://host or scheme://host:port, or
 	// scheme://host:* for any port. Programs that are no browser send none.
 	Origins []string
-	// ResourceMetadata is the URL of the protected resource metadata (RFC 9728), for
-	// challenges; empty for none.
-	ResourceMetadata string
+	// SignIn is for challenges, and for what tools/list says of scopes.
+	SignIn signin.Config
 }
 
 // front serves what New returns.
@@ -88,7 +88,7 @@ func New(c Config) http.Handler {
 	f.listing = sync.OnceValue(f.list)
 	f.sdk = f.newSDK()
 	f.Hosts, f.Origins = lower(c.Hosts), lower(c.Origins)
-	return f.recovering(f.identified(f.allowed(http.HandlerFunc(f.route))))
+	return f.recovering(f.readable(f.identified(f.allowed(http.HandlerFunc(f.route)))))
 }
 
 func lower(list []string) []string {
