@@ -1,4 +1,4 @@
-// Command discovery is the Lambda function of GET /tools and GET /health.
+// Command discovery is the Lambda function of what there is, and of where to sign in.
 package main
 
 import (
@@ -10,4 +10,6 @@ import (
 
 func main() { lambdarun.ServeDiscovery(tools) }
 
-func tools(p lambdarun.Program) http.Handler { return rest.Discovery(catalog.Entries, p.Version) }
+func tools(p lambdarun.Program) http.Handler {
+	return rest.SignIn(p.SignIn, rest.Discovery(catalog.Entries, p.Version))
+}

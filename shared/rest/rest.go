@@ -1,9 +1,9 @@
 // Package rest is the plain HTTP side of the connector beside the tools: what there is
-// (GET /tools, GET /health) and what happened (GET /audit). Its handlers find the caller with
+// (GET /tools, GET /health), where to sign in and what happened (GET /audit). Its handlers find the caller with
 // identity.FromContext and how the call came with audit.OriginFrom.
 //
 // It runs no tool: POST /tools/{name} is lambdarun.Tool. Open audit.go first; discovery.go is
-// the list of tools.
+// the list of tools, signin.go where clients find the way to a token.
 package rest
 
 import (
