@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -113,10 +114,10 @@ func newWorld(t *testing.T, change ...func(*Config)) *world {
 		members: &fakeMembers{role: identity.Member},
 		clock:   &fakeClock{at: time.Date(2025, 6, 22, 15, 30, 0, 0, time.UTC)},
 	}
-	events := 0
+	var events atomic.Int64
 	cfg := Config{
 		Issuer: issuer, Resource: resource, Name: "AACWorkflow", Tools: tools, Tables: db, Members: w.members, Login: w.login, Log: db,
-		Audit:  audit.Settings{Now: w.clock.now, NewID: func() string { events++; return fmt.Sprintf("e%04d", events) }, Retention: time.Hour},
+		Audit:  audit.Settings{Now: w.clock.now, NewID: func() string { return fmt.Sprintf("e%04d", events.Add(1)) }, Retention: audit.DefaultRetention},
 		Logger: slog.New(slog.NewTextHandler(w.log, nil)),
 	}
 	for _, c := range change {
@@ -300,7 +301,7 @@ func refused(t *testing.T, out *httptest.ResponseRecorder, status int, code stri
 // events returns the events of the workspace as "tool outcome reason detail", oldest first.
 func (w *world) events() []string {
 	w.t.Helper()
-	page, err := audit.Query{Workspace: "w1", Limit: audit.MaxQueryLimit, Now: w.clock.now().Add(time.Second), Retention: 400 * 24 * time.Hour}.Run(context.Background(), w.db)
+	page, err := audit.Query{Workspace: "w1", Limit: audit.MaxQueryLimit, Now: w.clock.now().Add(time.Second), Retention: audit.DefaultRetention}.Run(context.Background(), w.db)
 	if err != nil {
 		w.t.Fatal(err)
 	}
