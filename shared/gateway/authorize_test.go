@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/aacworkflow/mcp-connector/shared/gateway"
+	"github.com/aacworkflow/mcp-connector/shared/identity/signin"
 )
 
 const challenge401 = `Bearer resource_metadata="https://mcp.example.com/.well-known/oauth-protected-resource/mcp", scope="issues:read"`
@@ -186,5 +187,20 @@ func TestLongPaths(t *testing.T) {
 	wantProblem(t, "longer path", do(h, request("POST", "/tools/"+longest+"x", "")), http.StatusRequestURITooLong, "invalid_request")
 	if len(auth.events) != 1 {
 		t.Errorf("the authorizer was asked %d times", len(auth.events))
+	}
+}
+
+func TestTheScopeOfTheFirstChallenge(t *testing.T) {
+	for name, c := range map[string]signin.Config{
+		"baseline":    {BaseURL: "https://mcp.example.com"},
+		"all at once": {BaseURL: "https://mcp.example.com", AllScopes: true},
+		"prefix":      {BaseURL: "https://mcp.example.com", Issuer: signin.Issuer{ScopePrefix: "https://mcp.example.com/mcp/"}},
+	} {
+		a := api(allow, answers(fine))
+		a.ChallengeScope = c.FirstScope()
+		res := do(serve(t, a), httptest.NewRequest("POST", "/tools/x", nil))
+		if got := res.Header.Get("WWW-Authenticate"); got != c.Challenge() || res.StatusCode != http.StatusUnauthorized {
+			t.Errorf("%s: %d %s, want %s", name, res.StatusCode, got, c.Challenge())
+		}
 	}
 }

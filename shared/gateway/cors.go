@@ -38,12 +38,22 @@ func (g *gateway) allowOrigin(h http.Header, x *exchange) {
 		return
 	default:
 		h.Add("Vary", "Origin")
-		if origin == "" || !slices.Contains(g.CORSOrigins, origin) {
+		if !slices.ContainsFunc(g.CORSOrigins, func(allowed string) bool { return allows(allowed, origin) }) {
 			return
 		}
 	}
 	h.Set("Access-Control-Allow-Origin", origin)
 	h.Set("Access-Control-Expose-Headers", exposedHeaders)
+}
+
+// allows tells whether an origin is the one that is allowed, or one of its ports.
+func allows(allowed, origin string) bool {
+	before, anyPort := strings.CutSuffix(allowed, ":*")
+	if !anyPort {
+		return origin == allowed
+	}
+	port, ok := strings.CutPrefix(origin, before)
+	return ok && (port == "" || port[0] == ':' && len(port) > 1 && strings.Trim(port[1:], "0123456789") == "")
 }
 
 // anyOrigin tells whether the path is open to every page.

@@ -27,6 +27,7 @@ func TestPreflight(t *testing.T) {
 	}
 	bare := http.Header{"Cache-Control": {"no-store"}, "X-Amzn-Requestid": {"id-1"}}
 	refused := http.Header{"Cache-Control": {"no-store"}, "X-Amzn-Requestid": {"id-1"}, "Vary": {"Origin"}}
+	local := func(a *gateway.API) { a.CORSOrigins = []string{"http://localhost:*"} }
 	none := func(a *gateway.API) { a.CORSOrigins = nil }
 	for name, tt := range map[string]struct {
 		change       func(*gateway.API)
@@ -40,6 +41,11 @@ func TestPreflight(t *testing.T) {
 		"ours in plain":                {nil, "/tools/x", "http://app.example.com", refused},
 		"null":                         {nil, "/tools/x", "null", refused},
 		"none":                         {nil, "/tools/x", "", refused},
+		"any port":                     {local, "/tools/x", "http://localhost:6274", allowed("http://localhost:6274", "OPTIONS, POST", "Origin")},
+		"its own port":                 {local, "/tools/x", "http://localhost", allowed("http://localhost", "OPTIONS, POST", "Origin")},
+		"no port":                      {local, "/tools/x", "http://localhost:", refused},
+		"a port that is none":          {local, "/tools/x", "http://localhost:1.evil.example", refused},
+		"a longer name":                {local, "/tools/x", "http://localhost.evil.example:1", refused},
 		"no origin is allowed":         {none, "/tools/x", ours, bare},
 		"open path":                    {nil, "/health", "https://evil.example", allowed("*", "GET, OPTIONS")},
 		"open path, none else allowed": {none, "/health", "null", allowed("*", "GET, OPTIONS")},

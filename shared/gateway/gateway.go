@@ -51,7 +51,11 @@ type API struct {
 	// PublicBaseURL is under which clients know the API, without a slash at the end. It goes
 	// into the challenge of a 401 and into the X-Forwarded headers.
 	PublicBaseURL string
-	// CORSOrigins are the origins whose pages may call the API. None: no page may.
+	// ChallengeScope is what the challenge of a 401 asks for, space-separated; default:
+	// issues:read.
+	ChallengeScope string
+	// CORSOrigins are the origins whose pages may call the API, scheme://host:* for any port.
+	// None: no page may.
 	CORSOrigins []string
 
 	Stage     string // default: local
@@ -100,6 +104,7 @@ func New(api API) (http.Handler, error) {
 	if api.Log == nil {
 		api.Log = slog.New(slog.DiscardHandler)
 	}
+	orDefault(&api.ChallengeScope, baselineScope)
 	orDefault(&api.Stage, "local")
 	orDefault(&api.Region, "local-1")
 	orDefault(&api.AccountID, "000000000000")

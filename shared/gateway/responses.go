@@ -42,6 +42,10 @@ type Response struct {
 // single quotes, or a context variable. ${PublicBaseUrl} is put in when the API is made.
 type Header struct{ Name, Value string }
 
+// baselineScope is what the challenge of a 401 asks for unless API.ChallengeScope says otherwise.
+// The deployment template has a parameter for it.
+const baselineScope = "issues:read"
+
 // PublicBaseURL is the placeholder in a Header for API.PublicBaseURL. It is written as the
 // deployment template writes its parameter.
 const PublicBaseURL = "${PublicBaseUrl}"
@@ -63,7 +67,7 @@ var noStore = Header{"Cache-Control", "'no-store'"}
 // expression.
 var Responses = []Response{
 	{Unauthorized, http.StatusUnauthorized, []Header{noStore, {"WWW-Authenticate",
-		`'Bearer resource_metadata="` + PublicBaseURL + `/.well-known/oauth-protected-resource/mcp", scope="issues:read"'`}},
+		`'Bearer resource_metadata="` + PublicBaseURL + `/.well-known/oauth-protected-resource/mcp", scope="` + baselineScope + `"'`}},
 		bodyTemplate("authentication required: send a valid token as Authorization: Bearer", fault.TokenMissing)},
 	{AccessDenied, http.StatusForbidden, []Header{noStore, {"WWW-Authenticate", challengeVariable}},
 		bodyTemplate("this call needs a scope that the token lacks: ask for a token that has it", fault.InsufficientScope,
@@ -131,7 +135,8 @@ func (g *gateway) render(f *failure, requestID string) reply {
 // evaluate computes a mapping expression.
 func (g *gateway) evaluate(expression string, claims map[string]string) string {
 	if text, isText := strings.CutPrefix(expression, "'"); isText {
-		return strings.ReplaceAll(strings.TrimSuffix(text, "'"), PublicBaseURL, g.PublicBaseURL)
+		return strings.NewReplacer(PublicBaseURL, g.PublicBaseURL, `scope="`+baselineScope+`"`, `scope="`+g.ChallengeScope+`"`).
+			Replace(strings.TrimSuffix(text, "'"))
 	}
 	return claims[strings.TrimPrefix(expression, "context.authorizer.")]
 }
