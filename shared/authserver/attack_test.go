@@ -483,7 +483,7 @@ func TestRegistrationRules(t *testing.T) {
 	}
 	refused(t, w.send(http.MethodPost, RegisterPath, formType, "x=y"), http.StatusBadRequest, invalidMetadata)
 	refused(t, w.send(http.MethodPost, RegisterPath, "application/json", `{"x":"`+strings.Repeat("a", maxDescription)+`"}`), http.StatusRequestEntityTooLarge, invalidRequest)
-	out := w.send(http.MethodPost, RegisterPath, "application/json", `{"client_name":"A‮B\nC`+strings.Repeat("n", 100)+`","token_endpoint_auth_method":"client_secret_basic",
+	out := w.send(http.MethodPost, RegisterPath, "application/json", `{"client_name":"A\u202eB\nC`+strings.Repeat("n", 100)+`","token_endpoint_auth_method":"client_secret_basic",
 		"redirect_uris":["http://localhost:1/cb","http://[::1]/cb","cursor://x/cb","com.example.app:/cb"],"logo_uri":"https://evil.example/x.png","client_secret":"x"}`)
 	got := decode[registration](t, out)
 	if out.Code != http.StatusCreated || got.AuthMethod != "none" || !strings.HasPrefix(got.Name, "A B Cnnn") || len([]rune(got.Name)) != maxClientName+1 || strings.Contains(out.Body.String(), "secret") {
