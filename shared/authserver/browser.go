@@ -49,14 +49,3 @@ func (s *Server) isBrowser(r *http.Request, hashed string) bool {
 	known := s.knownBrowser(r)
 	return known != "" && subtle.ConstantTimeCompare([]byte(hash(known)), []byte(hashed)) == 1
 }
-
-// fromHere tells whether a form was sent from a page of ours, as far as the browser says.
-func (s *Server) fromHere(r *http.Request) bool {
-	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" {
-		return false
-	}
-	origins := r.Header.Values("Origin")
-	return len(origins) == 0 || (len(origins) == 1 && origins[0] == s.origin)
-}
-
-func splitSpace(list string) []string { return strings.Fields(list) }

@@ -47,7 +47,7 @@ func (s *Server) decide(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) decided(w http.ResponseWriter, r *http.Request) error {
-	if r.URL.RawQuery != "" || !s.fromHere(r) {
+	if r.URL.RawQuery != "" || !page.SentFrom(r, s.Issuer) {
 		return errElsewhere
 	}
 	form, err := readBody(w, r)

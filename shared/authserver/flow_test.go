@@ -16,7 +16,6 @@ import (
 	"github.com/lestrrat-go/jwx/v3/jwt"
 
 	"github.com/aacworkflow/mcp-connector/shared/identity"
-	"github.com/aacworkflow/mcp-connector/shared/table"
 )
 
 func TestTheWholeWay(t *testing.T) {
@@ -391,7 +390,7 @@ func TestRevoke(t *testing.T) {
 func TestRevokedTokensAreListed(t *testing.T) {
 	var listed []string
 	w := newWorld(t, func(c *Config) {
-		c.Revoked = func(jti string, until time.Time) []table.Op {
+		c.Revoked = func(_ context.Context, jti string, until time.Time) error {
 			listed = append(listed, fmt.Sprintf("%s until %s", jti[strings.Index(jti, "."):], until.Format("15:04")))
 			return nil
 		}

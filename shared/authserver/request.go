@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 
 	"github.com/aacworkflow/mcp-connector/shared/authserver/page"
 	"github.com/aacworkflow/mcp-connector/shared/identity"
@@ -143,7 +144,7 @@ func (s *Server) parseRequest(q fields, c client, redirect string, role identity
 // namesScopes tells whether the client says what it wants. To ask for offline access says nothing
 // of it: who can keep refresh tokens gets one.
 func namesScopes(list string) bool {
-	words := slices.DeleteFunc(splitSpace(list), func(w string) bool { return w == "offline_access" })
+	words := slices.DeleteFunc(strings.Fields(list), func(w string) bool { return w == "offline_access" })
 	return len(words) > 0
 }
 

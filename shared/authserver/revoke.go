@@ -2,6 +2,7 @@ package authserver
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"time"
 
@@ -71,6 +72,9 @@ func (s *Server) endGrant(r *http.Request, id, why string) error {
 		if err != nil || !grant.found() || grant.Doc.Ended != 0 {
 			return err
 		}
+		if err := s.listRevoked(r.Context(), grant.Doc); err != nil {
+			return err
+		}
 		g := grant.Doc
 		g.Ended, g.Why = micros(s.now()), why
 		op, err := grant.put(g, timeOf(g.Until))
@@ -83,24 +87,27 @@ func (s *Server) endGrant(r *http.Request, id, why string) error {
 		if err != nil {
 			return err
 		}
-		ops := append([]table.Op{op, event}, s.listRevoked(g)...)
-		if err = s.Tables.Commit(r.Context(), ops); !table.IsConflict(err) {
+		if err = s.Tables.Commit(r.Context(), []table.Op{op, event}); !table.IsConflict(err) {
 			return err
 		}
 	}
 	return tooMany(time.Second)
 }
 
-// listRevoked tells the list of revoked tokens of those access tokens that are alive.
-func (s *Server) listRevoked(g grantRow) []table.Op {
+// listRevoked tells of the access tokens that are alive. A token that is issued meanwhile makes
+// the commit that follows fail, and is told of in the next attempt.
+func (s *Server) listRevoked(ctx context.Context, g grantRow) error {
 	if s.Revoked == nil {
 		return nil
 	}
-	var ops []table.Op
 	for i, at := range g.Recent {
-		if until := timeOf(at).Add(accessLife); s.now().Before(until) {
-			ops = append(ops, s.Revoked(tokenID(g.ID, g.Issued-len(g.Recent)+1+i), until)...)
+		until := timeOf(at).Add(accessLife)
+		if !s.now().Before(until) {
+			continue
+		}
+		if err := s.Revoked(ctx, tokenID(g.ID, g.Issued-len(g.Recent)+1+i), until); err != nil {
+			return fmt.Errorf("revoke an access token: %w", err)
 		}
 	}
-	return ops
+	return nil
 }

@@ -29,6 +29,7 @@
 package authserver
 
 import (
+	"context"
 	"crypto/rand"
 	"errors"
 	"io"
@@ -98,16 +99,16 @@ type Config struct {
 	// domain name in reverse. Left out: those of well-known editors.
 	AppSchemes []string
 	Limits     Limits
-	// Revoked is told of each grant that ends before its time, for a list of tokens that are not
-	// to be taken any more. Left out: access tokens live to their end.
-	Revoked func(jti string, until time.Time) []table.Op
+	// Revoked is told of each access token (its claim jti) that is alive when its grant ends, for a
+	// list of those that are not to be taken any more. The grant ends only if it can be told; the
+	// same token may be told again. Left out: access tokens live to their end.
+	Revoked func(ctx context.Context, jti string, until time.Time) error
 	Random  io.Reader // left out: the system's source
 }
 
 // Server is the authorization server. It is safe for concurrent use.
 type Server struct {
 	Config
-	origin    string // of the issuer
 	documents *documents
 	failures  *rate // codes and tokens that were wrong, by source
 	sources   *rate // registrations, by source
@@ -128,7 +129,7 @@ func New(cfg Config) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{
-		Config: cfg, origin: cfg.Issuer,
+		Config:   cfg,
 		failures: newRate(cfg.Limits.FailuresPerMinute, time.Minute, cfg.Audit.Now),
 		sources:  newRate(cfg.Limits.RegistrationsPerSource, time.Hour, cfg.Audit.Now),
 		asks:     newRate(cfg.Limits.AsksPerMinute, time.Minute, cfg.Audit.Now),

@@ -59,6 +59,15 @@ func Protect(h http.Header) {
 	h.Set("Content-Security-Policy", policy(nil))
 }
 
+// SentFrom tells whether a form was sent from a page of this origin, as far as the browser says.
+func SentFrom(r *http.Request, origin string) bool {
+	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" {
+		return false
+	}
+	origins := r.Header.Values("Origin")
+	return len(origins) == 0 || (len(origins) == 1 && origins[0] == origin)
+}
+
 // policy lets a page have its own style and its own forms, and nothing else.
 func policy(sendsTo []string) string {
 	return "default-src 'none'; style-src '" + styleHash + "'; base-uri 'none'; frame-ancestors 'none'; form-action " +
