@@ -75,7 +75,19 @@ var roles = map[string][]string{
 	"authorizer":  {reads("GetItem", "TOK#*", "WS#*"), records("_authorizer")},
 	"mcp":         {invokes("list_issues get_issue list_comments dashboard_usage_daily create_issue update_issue comment_issue assign_issue_to_agent trigger_autopilot delete_issue delete_comment"), records("_mcp")},
 	"audit_query": {queries("AuditTable", "byWorkspace"), records("_audit")},
-	"discovery":   nil,
+	"audit_monitor": {
+		readsStream(), queries("AuditTable", "byWorkspace"), reads("BatchGetItem GetItem", "FIND#*", "MON#*"), commits("PutItem", "FIND#*", "MON#*"),
+		"Allow sns:Publish on ${FindingsTopic}", "Allow s3:ListBucket on ${AuditAside.Arn}", "Allow s3:PutObject on " + asideObjects,
+	},
+	"discovery": nil,
+}
+
+// asideObjects is the one name of a resource with a wildcard: AWS makes up the names of the
+// objects.
+const asideObjects = "${AuditAside.Arn}/aws/lambda/*"
+
+func readsStream() string {
+	return "Allow kinesis:DescribeStream kinesis:DescribeStreamSummary kinesis:GetRecords kinesis:GetShardIterator kinesis:ListShards on ${AuditStream.Arn}"
 }
 
 // managed are the policies that SAM adds: to write logs, and traces. They hold wildcards, and
@@ -157,7 +169,7 @@ func checkRole(program string, role stack.Role, want []string) (findings []strin
 	for _, statement := range role.Statements {
 		got = append(got, statement.String())
 		for _, word := range append(slices.Clone(statement.Actions), statement.Resources...) {
-			if strings.Contains(word, "*") {
+			if strings.Contains(word, "*") && word != asideObjects {
 				findings = append(findings, fmt.Sprintf("%s: %s is a wildcard", program, word))
 			}
 		}
@@ -200,6 +212,8 @@ func checkOtherRights(s *stack.Stack, functions map[string]stack.Function) (find
 		switch {
 		case r.Type == "AWS::IAM::Role" && !known[id]:
 			findings = append(findings, fmt.Sprintf("%s is a role that no function has", id))
+		case r.Type == "AWS::Lambda::EventSourceMapping" && id == "AuditFeed":
+			findings = append(findings, checkFeed(r.Properties)...)
 		case strings.HasPrefix(r.Type, "AWS::IAM::") && r.Type != "AWS::IAM::Role", r.Type == "AWS::Lambda::Url", r.Type == "AWS::Lambda::EventSourceMapping":
 			findings = append(findings, fmt.Sprintf("%s: %s gives rights past the roles", id, r.Type))
 		case r.Type == "AWS::Lambda::Permission" && r.Properties["Principal"] != "apigateway.amazonaws.com":
@@ -212,6 +226,22 @@ func checkOtherRights(s *stack.Stack, functions map[string]stack.Function) (find
 	if got := stack.Short(role.Properties["ManagedPolicyArns"]); role.Properties["Policies"] != nil ||
 		got != `[{"Fn::Sub":"arn:${AWS::Partition}:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs"}]` {
 		findings = append(findings, fmt.Sprintf("ApiGatewayLogRole may do more than write logs: %s", got))
+	}
+	return findings
+}
+
+// checkFeed holds that the stream, and nothing else, comes to the monitor, and that a broken
+// record holds up nobody for ever.
+func checkFeed(properties map[string]any) (findings []string) {
+	for name, want := range map[string]string{
+		"FunctionName": "${AuditMonitorFunction}", "EventSourceArn": "${AuditStream.Arn}", "StartingPosition": "TRIM_HORIZON",
+		"BatchSize": "500", "MaximumBatchingWindowInSeconds": "5", "ParallelizationFactor": "1", "FunctionResponseTypes": `["ReportBatchItemFailures"]`,
+		"BisectBatchOnFunctionError": "true", "MaximumRetryAttempts": "10", "MaximumRecordAgeInSeconds": "86400",
+		"DestinationConfig": `{"OnFailure":{"Destination":{"Fn::GetAtt":"AuditAside.Arn"}}}`,
+	} {
+		if got := stack.Short(properties[name]); got != want {
+			findings = append(findings, fmt.Sprintf("AuditFeed: %s is %s, want %s", name, got, want))
+		}
 	}
 	return findings
 }

@@ -36,10 +36,11 @@ func checkTemplate(s *stack.Stack, programs, settings []string) (findings []stri
 
 // environments are the settings of each program, by hand, beside AAC_VERSION.
 var environments = map[string]string{
-	"authorizer":  "AAC_AUDIT_RETENTION_DAYS AAC_AUDIT_TABLE AAC_DATA_TABLE AAC_PUBLIC_BASE_URL",
-	"mcp":         "AAC_ALLOWED_ORIGINS AAC_AUDIT_RETENTION_DAYS AAC_AUDIT_TABLE AAC_PUBLIC_BASE_URL AAC_TOOL_FUNCTIONS",
-	"discovery":   "",
-	"audit_query": "AAC_AUDIT_RETENTION_DAYS AAC_AUDIT_TABLE",
+	"authorizer":    "AAC_AUDIT_RETENTION_DAYS AAC_AUDIT_TABLE AAC_DATA_TABLE AAC_PUBLIC_BASE_URL",
+	"mcp":           "AAC_ALLOWED_ORIGINS AAC_AUDIT_RETENTION_DAYS AAC_AUDIT_TABLE AAC_PUBLIC_BASE_URL AAC_TOOL_FUNCTIONS",
+	"discovery":     "",
+	"audit_query":   "AAC_AUDIT_RETENTION_DAYS AAC_AUDIT_TABLE",
+	"audit_monitor": "AAC_AUDIT_RETENTION_DAYS AAC_AUDIT_TABLE AAC_DATA_TABLE AAC_FINDINGS_TOPIC",
 }
 
 const toolEnvironment = "AAC_AUDIT_RETENTION_DAYS AAC_AUDIT_TABLE AAC_DATA_TABLE"
@@ -194,7 +195,7 @@ func TestTemplate(t *testing.T) {
 	for _, f := range findings {
 		t.Error(f)
 	}
-	want := sawInTemplate{functions: len(promises) + 4, statements: 43, routes: len(promises) + len(routes), responses: 7, tables: 2}
+	want := sawInTemplate{functions: len(promises) + 5, statements: 50, routes: len(promises) + len(routes), responses: 7, tables: 2}
 	if saw != want {
 		t.Errorf("saw %+v, want %+v: a guard looks at the wrong thing, or a number here is old", saw, want)
 	}

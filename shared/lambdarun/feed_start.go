@@ -1,9 +1,7 @@
 package lambdarun
 
 import (
-	"fmt"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -12,9 +10,6 @@ import (
 	"github.com/aacworkflow/mcp-connector/shared/monitor"
 	"github.com/aacworkflow/mcp-connector/shared/table"
 )
-
-// envFindingsTopic names the SNS topic that findings are published to; none by default.
-const envFindingsTopic = "AAC_FINDINGS_TOPIC"
 
 // ServeMonitor runs the consumer of the audit table's changes. tools are the tools there are,
 // true for those that destroy. It reads the audit table and writes rows of its own in the data
@@ -25,11 +20,8 @@ func ServeMonitor(open func(dynamo.Conn) table.Writer, publisher func(aws.Config
 		cfg := monitor.Config{
 			Tables: open(p.conn), Tools: tools, Metrics: os.Stdout, Logger: p.Logger, Now: time.Now, Retention: p.Audit.Retention,
 		}
-		if arn := os.Getenv(envFindingsTopic); arn != "" {
-			if !strings.HasPrefix(arn, "arn:") {
-				return nil, fmt.Errorf("correct the function's environment: %s must be the ARN of an SNS topic", envFindingsTopic)
-			}
-			cfg.Publisher = publisher(p.aws, arn)
+		if p.findingsTopic != "" {
+			cfg.Publisher = publisher(p.aws, p.findingsTopic)
 		}
 		return Feed(monitor.New(cfg), p.Logger), nil
 	})

@@ -20,6 +20,7 @@ type settings struct {
 	toolFunctions map[string]string // AAC_TOOL_FUNCTIONS: tool=function, separated by commas
 	origins       []string          // AAC_ALLOWED_ORIGINS: pages that may call /mcp, separated by commas; none by default
 	retention     time.Duration     // AAC_AUDIT_RETENTION_DAYS: 1 to 3650; 400 by default
+	findingsTopic string            // AAC_FINDINGS_TOPIC: the ARN of the SNS topic of the monitor's findings; none by default
 	version       string            // AAC_VERSION: of the connector; "dev" by default
 }
 
@@ -31,6 +32,7 @@ const (
 	envToolFunctions = "AAC_TOOL_FUNCTIONS"
 	envOrigins       = "AAC_ALLOWED_ORIGINS"
 	envRetention     = "AAC_AUDIT_RETENTION_DAYS"
+	envFindingsTopic = "AAC_FINDINGS_TOPIC"
 	envVersion       = "AAC_VERSION"
 )
 
@@ -51,7 +53,10 @@ func readSettings(getenv func(string) string, needed ...string) (settings, error
 	}
 	s := settings{
 		dataTable: getenv(envDataTable), auditTable: getenv(envAuditTable), version: getenv(envVersion),
-		origins: words(getenv(envOrigins)), retention: audit.DefaultRetention,
+		origins: words(getenv(envOrigins)), retention: audit.DefaultRetention, findingsTopic: getenv(envFindingsTopic),
+	}
+	if s.findingsTopic != "" && !strings.HasPrefix(s.findingsTopic, "arn:") {
+		problems = append(problems, fmt.Errorf("%s must be the ARN of an SNS topic", envFindingsTopic))
 	}
 	if s.version == "" {
 		s.version = "dev"
