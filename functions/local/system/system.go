@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/aacworkflow/mcp-connector/shared/embedded"
+	"github.com/aacworkflow/mcp-connector/shared/identity/signin"
 	"github.com/aacworkflow/mcp-connector/shared/tracker"
 )
 
@@ -30,8 +31,12 @@ type Config struct {
 	// Expose tells that Addr is meant to be reached from other machines: requests may then name
 	// any address as their host.
 	Expose bool
-	Now    func() time.Time // nil: the clock
-	Log    *slog.Logger     // nil: nothing is logged
+	// Issuer is an authorization server whose access tokens are taken besides personal tokens.
+	Issuer signin.Issuer
+	// AllScopes makes the first challenge ask for every scope at once.
+	AllScopes bool
+	Now       func() time.Time // nil: the clock
+	Log       *slog.Logger     // nil: nothing is logged
 
 	openTables func(path string) (*embedded.DB, error) // nil: embedded.Open
 }

@@ -11,6 +11,8 @@ import (
 	"github.com/aacworkflow/mcp-connector/shared/audit"
 	"github.com/aacworkflow/mcp-connector/shared/catalog"
 	"github.com/aacworkflow/mcp-connector/shared/gateway"
+	"github.com/aacworkflow/mcp-connector/shared/identity/oauth"
+	"github.com/aacworkflow/mcp-connector/shared/identity/signin"
 	"github.com/aacworkflow/mcp-connector/shared/identity/token"
 	"github.com/aacworkflow/mcp-connector/shared/lambdarun"
 	"github.com/aacworkflow/mcp-connector/shared/mcpserver"
@@ -29,18 +31,24 @@ const version = "local"
 //	POST /tools/<tool>       functions/<tool>
 //	ANY  /tools/{name}       functions/mcp, which refuses and records a tool that is not there
 //	GET  /tools  GET /health functions/discovery
+//	GET  /.well-known/…      functions/discovery
 //	GET  /audit              functions/audit_query
 //
 // Each is a handler of bytes, as on Lambda, so what crosses between them is what would cross
 // there.
 func (s *System) wire(cfg Config) (http.Handler, error) {
 	settings := audit.Settings{Now: cfg.Now, NewID: newEventID, Retention: audit.DefaultRetention}
+	signIn := signin.Config{BaseURL: s.URL, Issuer: cfg.Issuer, AllScopes: cfg.AllScopes}
+	authorizer, err := s.authorizer(cfg, settings, signIn)
+	if err != nil {
+		return nil, err
+	}
 	tools := s.tools(tool.Deps{Settings: settings, Log: s.Tables, Logger: cfg.Log})
 	front := lambdarun.HTTP(mcpserver.New(mcpserver.Config{
 		Tools: catalog.All(), Invoker: lambdarun.InvokerOver(tools.invoke), Version: version,
-		Audit: settings, Log: s.Tables, Logger: cfg.Log, Hosts: hosts(cfg.Expose), Origins: loopbackOrigins,
+		Audit: settings, Log: s.Tables, Logger: cfg.Log, Hosts: hosts(cfg.Expose), Origins: loopbackOrigins, SignIn: signIn,
 	}), cfg.Log)
-	discovery := lambdarun.HTTP(rest.Discovery(catalog.Entries, version), cfg.Log)
+	discovery := lambdarun.HTTP(rest.SignIn(signIn, rest.Discovery(catalog.Entries, version)), cfg.Log)
 	auditQuery := lambdarun.HTTP(rest.Audit(rest.AuditConfig{
 		Reader: s.Tables, Settings: settings, Log: s.Tables, Logger: cfg.Log,
 	}), cfg.Log)
@@ -50,6 +58,7 @@ func (s *System) wire(cfg Config) (http.Handler, error) {
 		{Method: http.MethodDelete, Path: mcpPath, Function: front},
 		{Method: http.MethodGet, Path: "/tools", Function: discovery},
 		{Method: http.MethodGet, Path: "/health", Function: discovery, Public: true, AnyOrigin: true},
+		{Method: http.MethodGet, Path: "/.well-known/{document+}", Function: discovery, Public: true, AnyOrigin: true},
 		{Method: http.MethodGet, Path: "/audit", Function: auditQuery},
 	}
 	for name, f := range tools {
@@ -59,7 +68,8 @@ func (s *System) wire(cfg Config) (http.Handler, error) {
 		routes = append(routes, gateway.Route{Method: method, Path: "/tools/{name}", Function: front})
 	}
 	return gateway.New(gateway.API{
-		Routes: routes, Authorizer: s.authorizer(cfg, settings), PublicBaseURL: s.URL,
+		Routes: routes, Authorizer: authorizer, PublicBaseURL: s.URL,
+		ChallengeScope: signIn.FirstScope(), CORSOrigins: loopbackOrigins,
 		RequestID: uuid.NewString, Now: cfg.Now, Log: cfg.Log,
 	})
 }
@@ -89,15 +99,20 @@ func (functions toolFunctions) invoke(ctx context.Context, name string, payload 
 	return f.Invoke(ctx, payload)
 }
 
-func (s *System) authorizer(cfg Config, settings audit.Settings) lambdarun.Handler {
+func (s *System) authorizer(cfg Config, settings audit.Settings, signIn signin.Config) (lambdarun.Handler, error) {
+	members := records.Members(s.Tables)
+	access, err := oauth.New(oauth.Config{Issuers: signIn.Issuers(), Links: s.Tables, Members: members, Now: cfg.Now, Logger: cfg.Log})
+	if err != nil {
+		return nil, err
+	}
 	return lambdarun.Authorizer(lambdarun.AuthorizerConfig{
-		Verifier: &token.Verifier{Tokens: s.Tables, Members: records.Members(s.Tables), Now: cfg.Now},
-		ScopesOf: catalog.ScopesOf,
-		Audit:    settings, Log: s.Tables, Logger: cfg.Log,
-	})
+		Verifier: oauth.Bearer{Personal: &token.Verifier{Tokens: s.Tables, Members: members, Now: cfg.Now}, Access: access},
+		ScopesOf: catalog.ScopesOf, SignIn: signIn,
+		Audit: settings, Log: s.Tables, Logger: cfg.Log,
+	}), nil
 }
 
-// loopbackOrigins are the pages that may call the MCP front.
+// loopbackOrigins are the pages that may call.
 var loopbackOrigins = []string{"http://localhost:*", "http://127.0.0.1:*", "http://[::1]:*"}
 
 // hosts are the names under which the MCP front may be called.
