@@ -15,6 +15,7 @@ import (
 
 	"github.com/aacworkflow/mcp-connector/shared/authserver"
 	"github.com/aacworkflow/mcp-connector/shared/authserver/page"
+	"github.com/aacworkflow/mcp-connector/shared/identity"
 )
 
 // In local mode people sign in by saying who they are. That is a convenience of the trial, and
@@ -31,9 +32,15 @@ const (
 // process. It is an authserver.Login, and serves the form of its own page.
 type login struct {
 	origin string
-	people []authserver.Person
+	people []choice
 	now    func() time.Time
 	key    []byte
+}
+
+// choice is somebody whom one can be.
+type choice struct {
+	authserver.Person
+	Role identity.Role // in the demo data
 }
 
 var (
@@ -41,7 +48,7 @@ var (
 	_ http.Handler     = (*login)(nil)
 )
 
-func newLogin(origin string, people []authserver.Person, now func() time.Time) (*login, error) {
+func newLogin(origin string, people []choice, now func() time.Time) (*login, error) {
 	key := make([]byte, 32)
 	if _, err := rand.Read(key); err != nil {
 		return nil, fmt.Errorf("draw a key: %w", err)
@@ -70,11 +77,11 @@ func (l *login) Who(r *http.Request) (authserver.Person, bool, error) {
 }
 
 func (l *login) person(id string) (authserver.Person, bool) {
-	i := slices.IndexFunc(l.people, func(p authserver.Person) bool { return p.UserID == id })
+	i := slices.IndexFunc(l.people, func(c choice) bool { return c.UserID == id })
 	if i < 0 {
 		return authserver.Person{}, false
 	}
-	return l.people[i], true
+	return l.people[i].Person, true
 }
 
 func (l *login) seal(who signedIn) (string, error) {
@@ -111,7 +118,7 @@ var choicePage = page.Parse(`
 {{range $i, $p := .People}}<div class="choice">
 <input type="radio" id="who-{{$i}}" name="who" value="{{$p.UserID}}" aria-describedby="of-{{$i}}">
 <label for="who-{{$i}}">{{$p.Name}}</label>
-<p class="more" id="of-{{$i}}">{{$p.WorkspaceName}}</p>
+<p class="more" id="of-{{$i}}">{{$p.Role}} of {{$p.WorkspaceName}}</p>
 </div>
 {{end}}</fieldset>
 <div class="buttons"><button class="main" type="submit">Continue</button></div>
@@ -120,7 +127,7 @@ var choicePage = page.Parse(`
 
 type choiceView struct {
 	Action, Back, Problem string
-	People                []authserver.Person
+	People                []choice
 }
 
 // SignIn implements authserver.Login: it shows whom one can be.
@@ -131,6 +138,8 @@ func (l *login) SignIn(w http.ResponseWriter, _ *http.Request, back string) {
 func (l *login) show(w http.ResponseWriter, status int, back, problem string) {
 	err := choicePage.Write(w, page.Page{
 		Status: status, Title: "Who are you?", Data: choiceView{Action: signInPath, Back: back, Problem: problem, People: l.people},
+		// A request that turns out to be wrong behind this page leads back to a program here.
+		SendsTo: []string{"http://127.0.0.1:*", "http://localhost:*"},
 	})
 	if err != nil {
 		w.WriteHeader(http.StatusInternalServerError)

@@ -79,14 +79,14 @@ func toolsOf(entries []catalog.Entry) []authserver.Tool {
 
 // people are the members of the demo workspaces. Whether they still are is asked of the table
 // when they sign in.
-func people(now time.Time) []authserver.Person {
-	var all []authserver.Person
+func people(now time.Time) []choice {
+	var all []choice
 	for _, snapshot := range demo.Snapshots(now) {
 		for _, m := range snapshot.Members {
-			all = append(all, authserver.Person{
+			all = append(all, choice{Role: m.Role, Person: authserver.Person{
 				Subject: string(m.UserID), WorkspaceID: string(snapshot.Workspace.ID), WorkspaceName: snapshot.Workspace.Name,
 				UserID: string(m.UserID), Name: m.Name,
-			})
+			}})
 		}
 	}
 	return all
