@@ -92,8 +92,16 @@ func people(now time.Time) []choice {
 	return all
 }
 
-// linkPeople says in the table who acts for whom, for tokens of this issuer.
-func (s *System) linkPeople(ctx context.Context, now time.Time) error {
+// prepareSignIn says in the table who acts for whom, for tokens of this issuer, and clears away
+// what has expired of earlier sign-ins.
+func (s *System) prepareSignIn(ctx context.Context, cfg Config) error {
+	if cfg.Issuer.URL != s.URL {
+		return nil
+	}
+	now := cfg.Now()
+	if _, err := s.Tables.RemoveExpired(ctx, now); err != nil {
+		return fmt.Errorf("clear away what has expired: %w", err)
+	}
 	for _, p := range people(now) {
 		found, err := subject.Find(ctx, s.Tables, subject.Presented{Issuer: s.URL, Subject: p.Subject})
 		if err == nil && (!found.Linked || found.Link.WorkspaceID != p.WorkspaceID || found.Link.UserID != p.UserID) {

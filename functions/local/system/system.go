@@ -31,7 +31,8 @@ type Config struct {
 	// Expose tells that Addr is meant to be reached from other machines: requests may then name
 	// any address as their host.
 	Expose bool
-	// Issuer is an authorization server whose access tokens are taken besides personal tokens.
+	// Issuer is an authorization server whose access tokens are taken besides personal tokens;
+	// none: the system is its own.
 	Issuer signin.Issuer
 	// AllScopes makes the first challenge ask for every scope at once.
 	AllScopes bool
@@ -101,6 +102,10 @@ func Start(ctx context.Context, cfg Config) (*System, error) {
 func (s *System) open(ctx context.Context, cfg Config) error {
 	if err := s.openData(ctx, cfg); err != nil {
 		return err
+	}
+	cfg.Issuer = s.issuerOr(cfg.Issuer)
+	if err := s.prepareSignIn(ctx, cfg); err != nil {
+		return errors.Join(err, s.Tables.Close())
 	}
 	front, err := s.wire(cfg)
 	if err != nil {

@@ -33,6 +33,7 @@ const version = "local"
 //	GET  /tools  GET /health functions/discovery
 //	GET  /.well-known/…      functions/discovery
 //	GET  /audit              functions/audit_query
+//	/authorize, /token, …    the authorization server; see oauth.go
 //
 // Each is a handler of bytes, as on Lambda, so what crosses between them is what would cross
 // there.
@@ -67,8 +68,12 @@ func (s *System) wire(cfg Config) (http.Handler, error) {
 	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
 		routes = append(routes, gateway.Route{Method: method, Path: "/tools/{name}", Function: front})
 	}
+	oauth, err := s.oauthRoutes(cfg, settings)
+	if err != nil {
+		return nil, err
+	}
 	return gateway.New(gateway.API{
-		Routes: routes, Authorizer: authorizer, PublicBaseURL: s.URL,
+		Routes: append(routes, oauth...), Authorizer: authorizer, PublicBaseURL: s.URL,
 		ChallengeScope: signIn.FirstScope(), CORSOrigins: loopbackOrigins,
 		RequestID: uuid.NewString, Now: cfg.Now, Log: cfg.Log,
 	})
