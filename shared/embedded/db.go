@@ -34,7 +34,10 @@ var (
 )
 
 // DB is an open file. It implements table.Writer and table.Log, and is safe for concurrent use.
-type DB struct{ bolt *bolt.DB }
+type DB struct {
+	bolt    *bolt.DB
+	watcher func([]table.Item) // nil for none
+}
 
 var (
 	_ table.Writer = (*DB)(nil)

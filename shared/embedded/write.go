@@ -18,13 +18,17 @@ func (db *DB) Commit(ctx context.Context, ops []table.Op) error {
 	if err := errors.Join(ctx.Err(), table.CheckCommit(ops)); err != nil {
 		return err
 	}
-	return db.update(ctx, func(tx *bolt.Tx) error {
+	err := db.update(ctx, func(tx *bolt.Tx) error {
 		old, err := checkGuards(tx, ops)
 		if err != nil {
 			return err
 		}
 		return apply(tx, ops, old)
 	})
+	if err == nil {
+		db.tell(ops)
+	}
+	return err
 }
 
 // Next implements table.Writer.
@@ -56,16 +60,21 @@ func (db *DB) Append(ctx context.Context, it table.Item) error {
 	if err := errors.Join(ctx.Err(), table.CheckAppend(it)); err != nil {
 		return err
 	}
-	return db.update(ctx, func(tx *bolt.Tx) error {
+	put, repeated := []table.Op{table.Put(it, table.Guard{})}, false
+	err := db.update(ctx, func(tx *bolt.Tx) error {
 		stored, found, err := get(tx, it.Key)
 		if err != nil {
 			return err
 		}
-		if found {
+		if repeated = found; found {
 			return compare(stored, it)
 		}
-		return apply(tx, []table.Op{table.Put(it, table.Guard{})}, []*table.Item{nil})
+		return apply(tx, put, []*table.Item{nil})
 	})
+	if err == nil && !repeated {
+		db.tell(put)
+	}
+	return err
 }
 
 // compare tells a repeated append from one that would overwrite.

@@ -224,3 +224,12 @@ func RecordOf(it table.Item, at time.Time, replay bool) ([]byte, error) {
 	}
 	return data, nil
 }
+
+// ReplayOf makes the record of an event that was read from the log.
+func ReplayOf(e audit.Event, at time.Time) ([]byte, error) {
+	doc, err := json.Marshal(e)
+	if err != nil {
+		return nil, fmt.Errorf("encode an event: %w", err)
+	}
+	return RecordOf(table.Item{Key: e.Key(), Doc: doc, Version: 1}, at, true)
+}

@@ -61,8 +61,12 @@ func TestRecordOf(t *testing.T) {
 	if diff := cmp.Diff(want, got.Event); diff != "" || !got.At.Equal(start) || got.Kind != monitor.Recorded || got.Replay {
 		t.Errorf("%+v: -want +got\n%s", got, diff)
 	}
-	if _, err := monitor.RecordOf(item, start, true); err != nil {
+	if data, err = monitor.ReplayOf(want, start); err != nil {
 		t.Fatal(err)
+	}
+	replayed, err := monitor.Decode(data)
+	if err != nil || !replayed.Replay || !cmp.Equal(want, replayed.Event) {
+		t.Errorf("%+v, %v", replayed, err)
 	}
 	item.Doc = json.RawMessage("[")
 	if _, err := monitor.RecordOf(item, start, false); err == nil {
