@@ -57,6 +57,7 @@ type System struct {
 	// Tables are the data and the audit log, for tests that look behind the front door.
 	Tables *embedded.DB
 
+	feed   *feed
 	server *http.Server
 	failed chan error
 }
@@ -107,8 +108,12 @@ func (s *System) open(ctx context.Context, cfg Config) error {
 	if err := s.prepareSignIn(ctx, cfg); err != nil {
 		return errors.Join(err, s.Tables.Close())
 	}
+	if err := s.startFeed(ctx, cfg); err != nil {
+		return errors.Join(err, s.Tables.Close())
+	}
 	front, err := s.wire(cfg)
 	if err != nil {
+		s.feed.close()
 		return errors.Join(err, s.Tables.Close())
 	}
 	s.server = &http.Server{
@@ -128,6 +133,7 @@ func (s *System) Close() error {
 	if err != nil {
 		err = errors.Join(fmt.Errorf("wait for calls under way: %w", err), s.server.Close())
 	}
+	s.feed.close()
 	return errors.Join(err, s.Tables.Close())
 }
 
