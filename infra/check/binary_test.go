@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// What a program can do to DynamoDB and Lambda is what it links: an operation that is not in the
+// What a program can do to AWS is what it links: an operation that is not in the
 // binary cannot be called, whatever else goes wrong. The symbols are those of a build that is
 // not stripped, with the tags of the one that is deployed: without lambda.norpc, or with a
 // package that calls methods by name, the linker keeps all operations.
@@ -32,10 +32,11 @@ func linkedBy(program string) ([]string, bool) {
 		return linksWrites, true
 	}
 	others := map[string][]string{
-		"authorizer":  {"dynamodb BatchGetItem", "dynamodb GetItem", "dynamodb PutItem"},
-		"audit_query": {"dynamodb PutItem", "dynamodb Query"},
-		"mcp":         {"dynamodb PutItem", "lambda Invoke"},
-		"discovery":   nil,
+		"authorizer":    {"dynamodb BatchGetItem", "dynamodb GetItem", "dynamodb PutItem"},
+		"audit_query":   {"dynamodb PutItem", "dynamodb Query"},
+		"audit_monitor": {"dynamodb BatchGetItem", "dynamodb GetItem", "dynamodb Query", "dynamodb TransactWriteItems", "sns Publish"},
+		"mcp":           {"dynamodb PutItem", "lambda Invoke"},
+		"discovery":     nil,
 	}
 	links, ok := others[program]
 	return links, ok
@@ -46,7 +47,7 @@ const withEveryClient = "dynamodb DescribeEndpoints"
 
 // operationSymbols are the ways in which an operation shows: the method, the list of its steps,
 // and the code that writes its request.
-var operationSymbols = regexp.MustCompile(`aws-sdk-go-v2/service/(dynamodb|lambda)\.` +
+var operationSymbols = regexp.MustCompile(`aws-sdk-go-v2/service/(dynamodb|kinesis|lambda|s3|sns)\.` +
 	`(?:\(\*Client\)\.addOperation(\w+)Middlewares|\(\*awsAwsjson10_serializeOp(\w+)\)\.HandleSerialize|\(\*awsRestjson1_serializeOp(\w+)\)\.HandleSerialize)`)
 
 // operationsIn lists the operations in the output of go tool nm.
