@@ -21,6 +21,7 @@ func auditCommands() []command {
 	return []command{
 		{name: "audit tail", about: "show the last events", setup: tailAudit},
 		{name: "audit export", about: "print all events of a time, oldest first, as JSON Lines", setup: exportAudit},
+		{name: "audit replay", about: "hand the events of a time to the monitor again", setup: replayAudit},
 	}
 }
 

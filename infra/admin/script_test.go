@@ -37,6 +37,7 @@ import (
 //	capture VAR path   keep a member of the JSON that was printed last, such as members.0.user_id
 //	works TOKEN     the token opens the connector: says whose it is; ! works: it does not
 //	demo [DAYS]     load the demo data, as if that were so many days ago
+//	denials SLUG N  record so many refused calls of one token in the workspace, just now
 //
 // After each run the script looks for secrets: one that is printed twice, or on stderr, or that
 // lies in the tables.
@@ -71,7 +72,7 @@ func runScripts(t *testing.T, newPlace func(*testing.T) place) {
 				},
 				Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 					"admin": cmdAdmin, "many": cmdMany, "refused": cmdRefused, "unusable": cmdUnusable,
-					"capture": cmdCapture, "works": cmdWorks, "demo": cmdDemo,
+					"capture": cmdCapture, "works": cmdWorks, "demo": cmdDemo, "denials": cmdDenials,
 				},
 			})
 		})

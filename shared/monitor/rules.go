@@ -234,6 +234,9 @@ func (r Rule) sight(f fact) (Sighting, bool) {
 func (r Rule) subject(f fact) string {
 	switch r.Subject {
 	case ByToken:
+		if f.Recorder == audit.RecorderAdmin {
+			return "" // operators have none
+		}
 		return f.TokenID
 	case ByActor:
 		return f.Actor
