@@ -22,6 +22,14 @@ help: ## Print this help
 run: ## Start the whole system here, with demo data (ADDR, DATA, RESET=1)
 	$(GO) run ./functions/local $(RUNFLAGS)
 
+# Lambda's name for the processor of this machine.
+HERE := $(if $(filter arm64 aarch64,$(shell uname -m)),arm64,x86_64)
+
+.PHONY: sam-local
+sam-local: $(TOOLS)/bin/dynoxide $(TOOLS)/sam/installed ## Run the functions as built for Lambda, in Docker, with demo data
+	ARCH=$(HERE) SAM_CLI_TELEMETRY=0 $(TOOLS)/sam/bin/sam build
+	$(GO) run ./infra/samlocal
+
 ##@ Check it
 
 .PHONY: test
@@ -44,6 +52,12 @@ fuzz: ## Run every fuzz target for FUZZTIME (10s)
 .PHONY: clients
 clients: ## Walk through the tools with the TypeScript and the Go SDK client
 	$(GO) run ./infra/clients
+
+.PHONY: sam-local-test
+sam-local-test: $(TOOLS)/bin/dynoxide $(TOOLS)/sam/installed ## Check what runs under sam local; as root it needs no running Docker
+	@docker version >/dev/null 2>&1 || $(MAKE) $(TOOLS)/docker/installed
+	ARCH=$(HERE) SAM_CLI_TELEMETRY=0 $(TOOLS)/sam/bin/sam build
+	$(GO) run ./infra/samlocal -test
 
 .PHONY: conformance
 conformance: ## Run the official MCP conformance suite, compare with docs/conformance.md
@@ -117,4 +131,18 @@ $(TOOLS)/bin/aws-lambda-rie:
 $(TOOLS)/venv/installed: infra/requirements.txt
 	$(PYTHON) -m venv $(TOOLS)/venv
 	$(TOOLS)/venv/bin/python -m pip install --quiet --disable-pip-version-check -r infra/requirements.txt
+	@touch $@
+
+$(TOOLS)/sam/installed: infra/samlocal/requirements.txt
+	$(PYTHON) -m venv $(TOOLS)/sam
+	$(TOOLS)/sam/bin/python -m pip install --quiet --disable-pip-version-check -r infra/samlocal/requirements.txt
+	@touch $@
+
+# Debian's Docker, unpacked and not installed: for make sam-local-test where no daemon answers. busybox is for the
+# stand-in of Lambda's image where that cannot be pulled.
+DOCKER_PACKAGES := docker.io containerd runc tini busybox-static
+$(TOOLS)/docker/installed:
+	mkdir -p $(TOOLS)/docker
+	cd $(TOOLS)/docker && { apt-get download $(DOCKER_PACKAGES) || { apt-get update -qq && apt-get download $(DOCKER_PACKAGES); }; } 2>&1
+	cd $(TOOLS)/docker && for package in *.deb; do dpkg -x $$package . && rm $$package || exit 1; done
 	@touch $@

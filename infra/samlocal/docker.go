@@ -1,0 +1,235 @@
+package main
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// docker is a Docker daemon, and how to reach it.
+type docker struct {
+	env []string // of programs that use it, beside the usual ones
+	cli string
+	// stop ends the daemon, if it was started here.
+	stop func() error
+}
+
+const (
+	daemonStartsWithin = 30 * time.Second
+	daemonStopsWithin  = 30 * time.Second
+)
+
+// findDocker returns the daemon that answers. Without one it starts its own if it may, which
+// only root can: a throw-away daemon, with its files in a directory of its own.
+func findDocker(ctx context.Context, mayStart bool) (*docker, error) {
+	d := &docker{cli: installed("docker"), stop: func() error { return nil }}
+	if _, err := d.run(ctx, nil, "version", "--format", "{{.Server.Version}}"); err == nil {
+		return d, nil
+	} else if !mayStart {
+		return nil, fmt.Errorf("no Docker daemon answers: start Docker, then try again: %w", err)
+	}
+	return startDocker(ctx)
+}
+
+func startDocker(ctx context.Context) (*docker, error) {
+	dir, err := os.MkdirTemp("", "aac-docker-")
+	if err != nil {
+		return nil, err
+	}
+	socket := "unix://" + filepath.Join(dir, "docker.sock")
+	log, err := os.Create(filepath.Join(dir, "log"))
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	// The functions reach this machine and nothing else, so the daemon leaves the firewall and
+	// the forwarding of packets alone.
+	cmd := exec.Command(installed("dockerd"), "--host", socket, "--pidfile", filepath.Join(dir, "pid"),
+		"--data-root", filepath.Join(dir, "data"), "--exec-root", filepath.Join(dir, "exec"),
+		"--iptables=false", "--ip6tables=false", "--ip-forward=false", "--ip-masq=false",
+		"--userland-proxy-path", installed("docker-proxy"))
+	cmd.Env = append(os.Environ(), "PATH="+dockerPath()+string(os.PathListSeparator)+os.Getenv("PATH"))
+	cmd.Stdout, cmd.Stderr = log, log
+	hadBridge := hasInterface(bridgeInterface)
+	daemon, err := startProcess("dockerd", cmd)
+	if err != nil {
+		return nil, fmt.Errorf("start a Docker daemon: %w; install dockerd (make sam-local-test does) and be root, or start Docker", err)
+	}
+	d := &docker{env: []string{"DOCKER_HOST=" + socket}, cli: installed("docker")}
+	d.stop = func() error {
+		err := daemon.stop(syscall.SIGTERM, daemonStopsWithin)
+		if !hadBridge && hasInterface(bridgeInterface) { // the daemon leaves it behind
+			err = errors.Join(err, exec.Command("ip", "link", "delete", bridgeInterface).Run())
+		}
+		return errors.Join(err, os.RemoveAll(dir))
+	}
+	err = daemon.waitUntil(ctx, daemonStartsWithin, func(ctx context.Context) error {
+		_, err := d.run(ctx, nil, "version", "--format", "{{.Server.Version}}")
+		return err
+	})
+	if err != nil {
+		said, _ := os.ReadFile(log.Name())
+		return nil, errors.Join(fmt.Errorf("the Docker daemon does not answer: %w: %s", err, lastLines(said, 5)), d.stop())
+	}
+	return d, nil
+}
+
+const bridgeInterface = "docker0"
+
+func hasInterface(name string) bool {
+	_, err := net.InterfaceByName(name)
+	return err == nil
+}
+
+// run runs the docker command and returns what it prints.
+func (d *docker) run(ctx context.Context, stdin io.Reader, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, d.cli, args...)
+	cmd.Env = append(os.Environ(), d.env...)
+	var out, stderr bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, &out, &stderr
+	if err := cmd.Run(); err != nil {
+		return "", fmt.Errorf("docker %s: %w: %s", args[0], err, lastLines(stderr.Bytes(), 3))
+	}
+	return strings.TrimSpace(out.String()), nil
+}
+
+// hostName is how containers call this machine.
+const hostName = "host.docker.internal"
+
+// hostAddress returns the address at which this machine must listen for containers to reach it,
+// and whether they must be told that it is hostName.
+//
+// With Docker Engine on Linux that is this machine's end of the default bridge, which nothing
+// outside reaches. With Docker Desktop and its like containers run in a virtual machine, which
+// leads hostName to this machine's loopback interface.
+func (d *docker) hostAddress(ctx context.Context) (addr string, tell bool, err error) {
+	bridge, err := d.run(ctx, nil, "network", "inspect", "bridge", "--format", `{{index .Options "com.docker.network.bridge.name"}}`)
+	if err != nil {
+		return "", false, err
+	}
+	if ours, err := net.InterfaceByName(bridge); err == nil {
+		addrs, err := ours.Addrs()
+		if err != nil {
+			return "", false, err
+		}
+		for _, a := range addrs {
+			if network, ok := a.(*net.IPNet); ok && network.IP.To4() != nil {
+				return network.IP.String(), true, nil
+			}
+		}
+	}
+	return "127.0.0.1", false, nil
+}
+
+// imageFor is the image in which sam local runs functions of the runtime provided.al2023.
+func imageFor(architecture string) string {
+	return "public.ecr.aws/lambda/provided:al2023-" + architecture
+}
+
+// ensureImage makes sure that there is an image: one that is there, or the public one, or a
+// stand-in. It says which.
+func (d *docker) ensureImage(ctx context.Context, image string) (which string, err error) {
+	if _, err := d.run(ctx, nil, "image", "inspect", image); err == nil {
+		return "the image that is there", nil
+	}
+	if d.env == nil { // a daemon of the user's, which may have the way and the right to pull
+		pull, cancel := context.WithTimeout(ctx, 5*time.Minute)
+		defer cancel()
+		if _, err := d.run(pull, nil, "pull", "--quiet", image); err == nil {
+			return "the public image", nil
+		}
+	}
+	layer, err := standIn(".tools/docker/bin/busybox") // a static one, unlike many a machine's own
+	if err != nil {
+		return "", fmt.Errorf("make a stand-in for the image %s, which cannot be pulled: %w; on Debian, make .tools/docker/installed fetches what it takes", image, err)
+	}
+	if _, err := d.run(ctx, layer, "import", "--change", "WORKDIR /var/task", "-", image); err != nil {
+		return "", err
+	}
+	return "a stand-in of the public image", nil
+}
+
+// standIn is the least that sam local needs of an image: it runs mv and chmod in it by a shell,
+// to put its runtime interface emulator there. Our functions are static programs.
+func standIn(busybox string) (io.Reader, error) {
+	program, err := os.ReadFile(busybox)
+	if err != nil {
+		return nil, err
+	}
+	var layer bytes.Buffer
+	w := tar.NewWriter(&layer)
+	put := func(h tar.Header, content []byte) {
+		h.Size = int64(len(content))
+		err = errors.Join(err, w.WriteHeader(&h))
+		_, writeErr := w.Write(content)
+		err = errors.Join(err, writeErr)
+	}
+	for _, dir := range []string{"bin/", "opt/", "var/task/", "var/runtime/", "etc/"} {
+		put(tar.Header{Typeflag: tar.TypeDir, Name: dir, Mode: 0o755}, nil)
+	}
+	put(tar.Header{Typeflag: tar.TypeDir, Name: "tmp/", Mode: 0o1777}, nil)
+	put(tar.Header{Typeflag: tar.TypeReg, Name: "bin/busybox", Mode: 0o755}, program)
+	for _, name := range []string{"sh", "mv", "chmod", "cp", "rm", "mkdir"} {
+		put(tar.Header{Typeflag: tar.TypeSymlink, Name: "bin/" + name, Linkname: "busybox", Mode: 0o777}, nil)
+	}
+	return &layer, errors.Join(err, w.Close())
+}
+
+// Where make puts the programs of Debian's packages, below the working directory.
+var dockerDirs = []string{".tools/docker/usr/sbin", ".tools/docker/usr/bin", ".tools/docker/bin"}
+
+func dockerPath() string {
+	var all []string
+	for _, dir := range dockerDirs {
+		if abs, err := filepath.Abs(dir); err == nil {
+			all = append(all, abs)
+		}
+	}
+	return strings.Join(all, string(os.PathListSeparator))
+}
+
+// installed returns the path of one of Docker's programs: the machine's, else the one that make
+// put under .tools, else its bare name.
+func installed(name string) string {
+	if path, err := exec.LookPath(name); err == nil {
+		return path
+	}
+	for _, dir := range filepath.SplitList(dockerPath()) {
+		if path := filepath.Join(dir, name); isFile(path) {
+			return path
+		}
+	}
+	return name
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// architecture is this machine's, as AWS names it.
+func architecture() (string, error) {
+	switch runtime.GOARCH {
+	case "amd64":
+		return "x86_64", nil
+	case "arm64":
+		return "arm64", nil
+	}
+	return "", fmt.Errorf("Lambda knows no processor of the kind %s: use a machine with amd64 or arm64", runtime.GOARCH)
+}
+
+func lastLines(b []byte, n int) string {
+	lines := strings.Split(strings.TrimSpace(string(b)), "\n")
+	return strings.Join(lines[max(0, len(lines)-n):], "\n")
+}

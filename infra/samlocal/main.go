@@ -1,0 +1,118 @@
+// Command samlocal runs the connector under `sam local`: the functions as they were built for
+// Lambda, in containers, on the project's template, with a DynamoDB on this machine that holds
+// the demo data.
+//
+// With -test it checks what is there and ends: that calls work, and that the functions refuse
+// what sam local lets through and API Gateway would not. It is no measure of the front door,
+// which sam local only resembles; docs/sam-local.md lists where they differ. Start with
+// stack.go for what is started; template.go says what sam local must be told, check.go and
+// refuse.go what is checked.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+)
+
+func main() {
+	s := settings{log: os.Stderr}
+	flag.StringVar(&s.build, "build", ".aws-sam/build", "the directory that sam build made")
+	flag.StringVar(&s.file, "file", ".local/sam/local.json", "where to write the tokens")
+	flag.StringVar(&s.apiPort, "port", "3000", "port of the API, on 127.0.0.1")
+	flag.StringVar(&s.lambdaPort, "lambda-port", "3001", "port of the Lambda API")
+	flag.StringVar(&s.dynamoPort, "dynamodb-port", "8000", "port of the DynamoDB")
+	flag.StringVar(&s.address, "address", "", "address of this machine at which containers reach it as "+hostName+"; found out if empty")
+	test := flag.Bool("test", false, "check what is there and end; takes free ports, and starts a Docker daemon if none answers")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	run := serve
+	if *test {
+		run = check
+	}
+	if err := run(ctx, s); err != nil {
+		fmt.Fprintln(os.Stderr, "samlocal:", err)
+		os.Exit(1)
+	}
+}
+
+// serve runs until the context ends, or the API does.
+func serve(ctx context.Context, s settings) (err error) {
+	d, err := findDocker(ctx, false)
+	if err != nil {
+		return err
+	}
+	st, err := startStack(ctx, s, d)
+	defer func() { err = errors.Join(err, st.stop()) }()
+	if err != nil {
+		return err
+	}
+	fmt.Printf("\nAACWorkflow runs under sam local. MCP endpoint: %s/mcp\nThe first call of each function takes seconds. Tokens, kept in %s:\n\n", st.url(), st.file)
+	if err := st.access.Print(os.Stdout); err != nil {
+		return err
+	}
+	fmt.Printf("\nTry it:\n  curl -s %s/tools/list_issues -H \"Authorization: Bearer %s\" -H 'Content-Type: application/json' -d '{\"limit\": 3}'\n\nStop with Ctrl-C; the data are then gone.\n",
+		st.url(), st.access.Tokens["editor"])
+	select {
+	case <-ctx.Done():
+		return nil
+	case <-st.api.ended:
+		return fmt.Errorf("sam local start-api ended: %w", errors.Join(st.api.err, errors.New("see what it printed")))
+	}
+}
+
+// check runs the checks. What the sam commands print is shown if one fails.
+func check(ctx context.Context, s settings) (err error) {
+	dir, err := os.MkdirTemp("", "aac-sam-local-")
+	if err != nil {
+		return err
+	}
+	log, err := os.Create(filepath.Join(dir, "log"))
+	if err != nil {
+		return err
+	}
+	defer func() {
+		err = errors.Join(err, log.Close())
+		if err != nil {
+			said, _ := os.ReadFile(log.Name())
+			fmt.Fprintf(os.Stderr, "what sam local printed last:\n%s\n", lastLines(said, 60))
+		}
+		err = errors.Join(err, os.RemoveAll(dir))
+	}()
+	s.log, s.file = io.Writer(log), filepath.Join(dir, "local.json")
+	d, err := findDocker(ctx, true)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, d.stop()) }()
+	for _, port := range []*string{&s.apiPort, &s.lambdaPort, &s.dynamoPort} {
+		if *port, err = freePort(); err != nil {
+			return err
+		}
+	}
+	st, err := startStack(ctx, s, d)
+	defer func() { err = errors.Join(err, st.stop()) }()
+	if err != nil {
+		return err
+	}
+	return runChecks(ctx, st)
+}
+
+// freePort returns a port that is free on all addresses, and that sam local, which takes ports
+// from 5000 to 9000 for its containers, leaves alone.
+func freePort() (string, error) {
+	l, err := net.Listen("tcp", ":0")
+	if err != nil {
+		return "", err
+	}
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	return port, errors.Join(err, l.Close())
+}

@@ -1,0 +1,197 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/aacworkflow/mcp-connector/shared/catalog"
+)
+
+// What must be refused under sam local too, where it is not by the front door: sam local can be
+// told to leave the authorizer out, leaves it out by itself if it does not find it, and lets the
+// functions be called past the API. Nothing may come of it.
+
+// refused are the statuses of a refusal. sam local answers 502 where API Gateway answers 401.
+var refused = []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusBadGateway}
+
+// refusals checks that nothing that is refused changes anything.
+func (c *checker) refusals(ctx context.Context) {
+	before, err := c.contents(ctx)
+	if err != nil {
+		c.check("read the tables", func() error { return err })
+		return
+	}
+	c.byAuthorizer(ctx)
+	c.pastTheAPI(ctx)
+	c.check("start without the authorizer", func() error { return c.stack.restartAPI(ctx, "--disable-authorizer") })
+	c.withoutAuthorizer(ctx)
+	c.check("nothing changed by what was refused", func() error {
+		after, err := c.contents(ctx)
+		if err == nil && after != before {
+			err = errors.New("the data table is another than before")
+		}
+		return err
+	})
+}
+
+// byAuthorizer is what sam local's own front door refuses.
+func (c *checker) byAuthorizer(ctx context.Context) {
+	for _, r := range c.routes("") {
+		c.check("no token: "+r.path, func() error { return c.refuse(ctx, r) })
+	}
+	for name, value := range map[string]string{
+		"a wrong token": "Bearer aac_pat_00000000000000000000000000000000000000000000", "no token after Bearer": "Bearer ",
+		"another scheme": "Basic " + c.stack.access.Tokens["owner"], "a list": "Bearer " + c.stack.access.Tokens["owner"] + ", Bearer x",
+	} {
+		r := call("list_issues", "", `{}`)
+		r.header = map[string]string{"Authorization": value}
+		c.check(name, func() error { return c.refuse(ctx, r) })
+	}
+	for _, t := range catalog.Writers() {
+		c.check("a token without the scope: "+t.Name, func() error {
+			return c.refuse(ctx, call(t.Name, "reader", `{"issue_id":"AAC-42","title":"No","confirm":true}`))
+		})
+	}
+}
+
+// withoutAuthorizer calls every route with a token that would be allowed to, and with headers in
+// which a client may try to say who it is. The functions take nobody's word but the authorizer's.
+func (c *checker) withoutAuthorizer(ctx context.Context) {
+	claim := `{"authorizer":{"workspace_id":"11f5a76a-e241-5457-b33c-c82f20dd2a40","user_id":"u","token_id":"t","role":"owner","scopes":"issues:read issues:write"}}`
+	for _, r := range c.routes("owner") {
+		r.header = map[string]string{"X-GoLambdaProxy-ApiGw-Context": claim, "X-Amzn-Request-Context": claim}
+		c.check("no authorizer: "+r.method+" "+r.path, func() error {
+			_, err := c.want(ctx, http.StatusUnauthorized, r)
+			return err
+		})
+	}
+}
+
+// routes are all routes that are not public, with arguments that would be accepted.
+func (c *checker) routes(token string) []request {
+	all := []request{
+		{method: "GET", path: "/tools", token: token}, {method: "GET", path: "/audit", token: token},
+		{method: "POST", path: "/mcp", token: token, body: `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_issues","arguments":{}}}`},
+	}
+	for _, d := range catalog.All() {
+		all = append(all, call(d.Name, token, `{"issue_id":"AAC-42","title":"No","content":"No","confirm":true}`))
+	}
+	return all
+}
+
+func (c *checker) refuse(ctx context.Context, r request) error {
+	status, body, err := c.send(ctx, r)
+	if err == nil && !slices.Contains(refused, status) {
+		err = fmt.Errorf("%s %s: status %d, want a refusal: %v", r.method, r.path, status, body)
+	}
+	return err
+}
+
+// pastTheAPI invokes the functions of the tools as whoever may reach the Lambda API could, with
+// events in which the authorizer said no, or nothing, or nonsense.
+func (c *checker) pastTheAPI(ctx context.Context) {
+	whole := map[string]any{
+		"workspace_id": "11f5a76a-e241-5457-b33c-c82f20dd2a40", "user_id": "u", "token_id": "t", "name": "n", "role": "owner",
+		"can_step_up": "false", "scopes": "",
+	}
+	for name, authorizer := range map[string]any{
+		"no authorizer": nil, "an empty authorizer": map[string]any{},
+		"a Deny that was ignored": map[string]any{"wwwAuthenticate": `Bearer error="insufficient_scope"`, "requiredScope": "issues:write"},
+		"scopes that are no text": with(whole, "scopes", []string{"issues:write"}), "a role that is none": with(whole, "role", "root"),
+	} {
+		c.invokeTools(ctx, name, authorizer, http.StatusUnauthorized)
+	}
+	c.invokeTools(ctx, "a token without scopes", whole, http.StatusForbidden)
+	for _, d := range catalog.All() {
+		c.check("past the API, an envelope of nobody: "+d.Name, func() error {
+			_, answer, err := c.invoke(ctx, d.Name, map[string]any{"principal": nil, "call_id": "c", "transport": "mcp",
+				"arguments": map[string]any{"issue_id": "AAC-42", "confirm": true}})
+			if fault, _ := answer["fault"].(map[string]any); err == nil && fault["kind"] != "unauthenticated" {
+				err = fmt.Errorf("answered %v, want a fault of the kind unauthenticated", answer)
+			}
+			return err
+		})
+	}
+}
+
+func with(m map[string]any, key string, value any) map[string]any {
+	changed := map[string]any{key: value}
+	for k, v := range m {
+		if k != key {
+			changed[k] = v
+		}
+	}
+	return changed
+}
+
+func (c *checker) invokeTools(ctx context.Context, name string, authorizer any, want int) {
+	for _, d := range catalog.All() {
+		event := map[string]any{
+			"httpMethod": "POST", "path": "/tools/" + d.Name, "headers": map[string]any{"Content-Type": "application/json"},
+			"body":           `{"issue_id":"AAC-42","title":"No","content":"No","confirm":true}`,
+			"requestContext": map[string]any{"requestId": "r", "authorizer": authorizer, "identity": map[string]any{"sourceIp": "127.0.0.1"}},
+		}
+		c.check("past the API, "+name+": "+d.Name, func() error {
+			_, answer, err := c.invoke(ctx, d.Name, event)
+			if err == nil && answer["statusCode"] != float64(want) {
+				err = fmt.Errorf("status %v, want %d: %v", answer["statusCode"], want, answer["body"])
+			}
+			return err
+		})
+	}
+}
+
+// invoke invokes the function of a tool by the Lambda API.
+func (c *checker) invoke(ctx context.Context, tool string, payload any) (int, map[string]any, error) {
+	content, err := json.Marshal(payload)
+	if err != nil {
+		return 0, nil, err
+	}
+	url := "http://" + net.JoinHostPort(c.stack.address, c.stack.lambdaPort) + "/2015-03-31/functions/" + logicalID(tool) + "/invocations"
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader(string(content)))
+	if err != nil {
+		return 0, nil, err
+	}
+	return answerOf(c.http.Do(req))
+}
+
+// logicalID is the name of a tool's function in the template.
+func logicalID(tool string) string {
+	var id strings.Builder
+	for word := range strings.SplitSeq(tool, "_") {
+		id.WriteString(strings.ToUpper(word[:1]) + word[1:])
+	}
+	return id.String() + "Function"
+}
+
+// contents is all that is in the data table, as text.
+func (c *checker) contents(ctx context.Context) (string, error) {
+	var rows []string
+	pages := dynamodb.NewScanPaginator(c.stack.data.API, &dynamodb.ScanInput{TableName: &c.stack.data.Tables.Data})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return "", err
+		}
+		for _, item := range page.Items {
+			row, err := json.Marshal(item)
+			if err != nil {
+				return "", err
+			}
+			rows = append(rows, string(row))
+		}
+	}
+	if len(rows) == 0 {
+		return "", errors.New("the data table is empty")
+	}
+	slices.Sort(rows)
+	return strings.Join(rows, "\n"), nil
+}
