@@ -115,14 +115,25 @@ func (i *instance) child() (int, error) {
 		if err != nil {
 			continue // it has ended meanwhile
 		}
-		// pid (name) state parent …; the name may hold anything.
-		pid, _, _ := strings.Cut(string(text), " ")
-		rest := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
-		if len(rest) > 1 && rest[1] == strconv.Itoa(i.cmd.Process.Pid) && rest[0] != "Z" {
+		if parent, state := statOf(string(text)); parent == i.cmd.Process.Pid && state != zombie {
+			pid, _, _ := strings.Cut(string(text), " ")
 			return strconv.Atoi(pid)
 		}
 	}
 	return 0, nil
+}
+
+// zombie is the state of a process that has ended and is not waited for.
+const zombie = "Z"
+
+// statOf reads a line of /proc: pid (name) state parent …, where the name may hold anything.
+func statOf(line string) (parent int, state string) {
+	fields := strings.Fields(line[strings.LastIndexByte(line, ')')+1:])
+	if len(fields) < 2 {
+		return 0, ""
+	}
+	parent, _ = strconv.Atoi(fields[1]) // 0 is nobody's parent here
+	return parent, fields[0]
 }
 
 func freeAddresses() (one, other string, err error) {
