@@ -6,6 +6,7 @@
 package audit
 
 import (
+	"regexp"
 	"time"
 
 	"github.com/aacworkflow/mcp-connector/shared/fault"
@@ -73,8 +74,8 @@ const (
 	maxCallID      = 128 // characters
 )
 
-// redact cuts what callers wrote to its limits and drops what is not printable, so that an
-// event stays small and harmless wherever it is shown.
+// redact cuts what callers wrote to its limits, drops what is not printable and hides what looks
+// like a token, so that an event stays small and harmless wherever it is shown.
 func (e *Event) redact() {
 	e.Tool = printable(e.Tool, maxToolName)
 	e.Client.Name = printable(e.Client.Name, maxClientField)
@@ -91,7 +92,12 @@ func (e *Event) redact() {
 	e.Timestamp = e.Timestamp.UTC().Truncate(time.Microsecond)
 }
 
+// secretForm is what tokens look like, ours and those that an identity provider signs. Callers
+// put them by mistake where a name belongs, and all who read the log would have them then.
+var secretForm = regexp.MustCompile(`(?i:aac_[a-z]+_[0-9a-z_-]{4,})|eyJ[0-9A-Za-z_-]{4,}(\.[0-9A-Za-z_-]*)*`)
+
 func printable(s string, limit int) string {
+	s = secretForm.ReplaceAllString(s, "[secret]")
 	out := make([]rune, 0, min(len(s), limit))
 	for _, r := range s {
 		if len(out) == limit {

@@ -75,10 +75,14 @@ func unknownTool() *refusal {
 		fault: fault.New(fault.NotFound, fault.UnknownTool, "there is no such tool: tools/list shows those there are")}
 }
 
+// maxRequested is how much of an unknown version is repeated, in bytes: all of what could be one,
+// and too little to tell a token that stands in its place.
+const maxRequested = 16
+
 func unsupportedVersion(requested string) *refusal {
 	return &refusal{status: http.StatusBadRequest, code: codeUnsupportedVersion,
 		fault: invalidRequest("this protocol version is not supported: use one of those listed").
-			With("supported", versions).With("requested", requested[:min(len(requested), 64)])}
+			With("supported", versions).With("requested", requested[:min(len(requested), maxRequested)])}
 }
 
 func notAllowed(reason fault.Reason, text string) *refusal {

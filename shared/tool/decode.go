@@ -184,6 +184,10 @@ func (m memberSet) missing(have []member) error {
 	return nil
 }
 
+// maxToldName is the longest name of a member that a refusal repeats: longer than that of any
+// argument, and shorter than a token.
+const maxToldName = 32
+
 // unknown refuses a member that the tool does not have. The name is repeated only if it is
 // harmless.
 func (m memberSet) unknown(name string) error {
@@ -191,7 +195,7 @@ func (m memberSet) unknown(name string) error {
 	if len(m.known) > 0 {
 		takes = "it takes " + strings.Join(m.known, ", ")
 	}
-	if !NameForm.MatchString(strings.ToLower(name)) {
+	if len(name) > maxToldName || !NameForm.MatchString(strings.ToLower(name)) {
 		name = ""
 	}
 	return invalid(name, "this tool has no such argument; "+takes)

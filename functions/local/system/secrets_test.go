@@ -81,12 +81,17 @@ func TestNothingTellsSecrets(t *testing.T) {
 		keep(w.send("GET", "/zanzibar/"+secret, secret, ""))
 		keep(w.mcp(legacy, "zanzibar", secret, `"zanzibar":"zanzibar"`))
 	}
+	for _, secret := range []string{w.Tokens["editor"], expired, signedToken} {
+		for _, a := range w.misplaced(secret) {
+			keep(a)
+		}
+	}
 	keep(w.send("GET", "/audit?reason=zanzibar", w.Tokens["owner"], ""))
 	keep(w.send("GET", "/audit?zanzibar=1", w.Tokens["owner"], ""))
 
 	recorded := fmt.Sprint(jsonOf(t, w.events("owner")), jsonOf(t, w.events("outsider")))
 	places := map[string]string{"the log": w.log.String(), "the audit log": recorded, "the refusals": refusals.String()}
-	secrets := append(w.secrets(), mark, expired)
+	secrets := append(w.secrets(), mark, expired, signedToken)
 	for place, text := range places {
 		if len(text) < 10000 {
 			t.Errorf("%s has only %d bytes: this test sees nothing", place, len(text))
@@ -99,6 +104,28 @@ func TestNothingTellsSecrets(t *testing.T) {
 	}
 	if len(secrets) < 150 {
 		t.Errorf("looked for only %d texts", len(secrets))
+	}
+}
+
+// signedToken has the form of what an identity provider signs.
+const signedToken = "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJl"
+
+// misplaced are calls with a secret wherever a caller can put it by mistake: where a name belongs
+// that the audit log keeps, or one that a refusal repeats.
+func (w *world) misplaced(secret string) []answer {
+	caller := w.Tokens["editor"]
+	argument := fmt.Sprintf(`{%q:1}`, secret)
+	return []answer{
+		w.rest(secret, caller, `{}`),
+		w.rest("list_issues", caller, argument),
+		w.mcpCall(modern, secret, caller, `{}`),
+		w.mcpCall(legacy, secret, caller, `{}`),
+		w.mcpCall(legacy, "list_issues", caller, argument),
+		w.mcp(secret, "tools/list", caller, ""),
+		w.send("POST", "/tools/list_issues", caller, `{}`, "User-Agent", secret+"/1"),
+		w.send("POST", "/tools/list_issues", caller, `{}`, "User-Agent", "client/"+secret),
+		w.send("POST", "/tools/list_issues", caller, `{}`, "X-Amzn-Trace-Id", "Root="+secret),
+		w.send("POST", "/tools/list_issues", caller, `{}`, "traceparent", secret),
 	}
 }
 
