@@ -34,14 +34,21 @@ type feed struct {
 
 	mu      sync.Mutex
 	changed *sync.Cond // waiting, busy or closed
-	waiting []monitor.Record
+	waiting []recorded
 	busy    bool
 	closed  bool
-	number  int       // of the last record
+	number  int       // of the last record; the feed's goroutine alone uses it
 	saved   time.Time // when the position was written
 	lost    bool      // records were set aside: the position must stay behind them
 	ended   chan struct{}
 	once    sync.Once
+}
+
+// recorded is what waits to be handed over: an item of the audit table, or a record of one that
+// was read from the log.
+type recorded struct {
+	item   table.Item
+	replay []byte
 }
 
 // Limits of the feed, those of the deployed event source mapping where it has them.
@@ -100,7 +107,7 @@ func (f *feed) catchUp(ctx context.Context) error {
 		missed := audit.Export{Workspace: w, Filter: audit.Filter{Since: at.Until}, Now: f.now(), Retention: audit.DefaultRetention}
 		err := missed.Each(ctx, f.tables, func(e audit.Event) error {
 			data, err := monitor.ReplayOf(e, f.now())
-			f.enqueue(data)
+			f.waiting = append(f.waiting, recorded{replay: data})
 			return err
 		})
 		if err != nil {
@@ -110,34 +117,43 @@ func (f *feed) catchUp(ctx context.Context) error {
 	return nil
 }
 
-// offer queues what was recorded. The engine calls it.
+// offer queues what was recorded. The engine calls it before a caller has the answer, so it does
+// no more than that.
 func (f *feed) offer(items []table.Item) {
-	for _, item := range items {
-		data, err := monitor.RecordOf(item, f.now(), false)
-		if err != nil {
-			f.log.Error("an event does not reach the monitor", "error", err.Error())
-			continue
-		}
-		f.enqueue(data)
-	}
-}
-
-func (f *feed) enqueue(data []byte) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.number++
-	f.waiting = append(f.waiting, monitor.Record{Sequence: fmt.Sprintf("%020d", f.number), Data: data})
+	for _, item := range items {
+		f.waiting = append(f.waiting, recorded{item: item})
+	}
 	f.changed.Broadcast()
+}
+
+// records makes the records of a batch.
+func (f *feed) records(batch []recorded) (records []monitor.Record) {
+	for _, r := range batch {
+		data := r.replay
+		if data == nil {
+			var err error
+			if data, err = monitor.RecordOf(r.item, f.now(), false); err != nil {
+				f.log.Error("an event does not reach the monitor", "error", err.Error())
+				continue
+			}
+		}
+		f.number++
+		records = append(records, monitor.Record{Sequence: fmt.Sprintf("%020d", f.number), Data: data})
+	}
+	return records
 }
 
 // run hands over until the feed is closed and empty.
 func (f *feed) run() {
 	defer close(f.ended)
 	for {
-		batch, since := f.next()
-		if batch == nil {
+		next, since := f.next()
+		if next == nil {
 			return
 		}
+		batch := f.records(next)
 		for tries := 0; len(batch) > 0 && tries < feedTries; tries++ {
 			batch = f.deliver(batch)
 		}
@@ -150,7 +166,7 @@ func (f *feed) run() {
 }
 
 // next waits for records. It returns nil when there will be none.
-func (f *feed) next() (batch []monitor.Record, since time.Time) {
+func (f *feed) next() (batch []recorded, since time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for len(f.waiting) == 0 && !f.closed {
