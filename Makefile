@@ -49,6 +49,13 @@ lint: ## Format, module files, vet, staticcheck, generated files
 fuzz: ## Run every fuzz target for FUZZTIME (10s)
 	GO="$(GO)" infra/fuzz.sh $(or $(FUZZTIME),10s)
 
+.PHONY: browser
+browser: ## Sign in with headless Chromium and the keyboard (installs it where apt is; SHOTS=dir for pictures)
+	@for b in chromium-headless-shell chromium chromium-browser google-chrome google-chrome-stable; do command -v $$b >/dev/null && exit 0; done; false \
+		|| { apt-get update -q && apt-get install -y -q --no-install-recommends chromium-headless-shell fonts-dejavu-core; } \
+		|| { echo "no Chromium: install chromium-headless-shell or chromium, then run make browser again"; exit 1; }
+	$(GO) run ./infra/browser $(if $(SHOTS),-shots $(SHOTS))
+
 .PHONY: clients
 clients: ## Walk through the tools with the TypeScript and the Go SDK client
 	$(GO) run ./infra/clients

@@ -97,6 +97,7 @@ var importRules = []rule{
 	{pkg: "infra/check"},
 	{pkg: "infra/budget"},
 	{pkg: "infra/e2e", may: []string{"infra/seed", "infra/stack", "shared/dynamo", "shared/dynamo/dynamotest", "shared/gateway"}},
+	{pkg: "infra/browser", may: []string{"functions/local/system", "shared/authserver"}},
 	{pkg: "infra/clients"},
 	{pkg: "infra/admin", may: []string{"shared/records", "shared/tracker", "shared/table", "shared/audit", "shared/identity", "shared/identity/token", "shared/identity/subject", "shared/fault",
 		"shared/dynamo", "shared/dynamo/appender", "shared/dynamo/writer", "shared/embedded",

@@ -57,7 +57,7 @@ var consentPage = page.Parse(`
 {{if .Destructive}}<p class="warn" id="warn-{{.Name}}">Can destroy: {{range $i, $t := .Destructive}}{{if $i}}, {{end}}{{$t.Title}}{{end}}. Each time the program has to confirm it.</p>
 {{end}}</div>
 {{end}}</fieldset>
-<p class="note">It stays able to until you or it end that, at most 90 days. All it does is on record in the audit log of the workspace, under your name.</p>
+<p class="note">The program keeps this for at most 90 days. Everything it does is recorded in the audit log of the workspace, under your name.</p>
 <div class="buttons">
 <button class="main" type="submit" name="decision" value="allow">Allow</button>
 <button type="submit" name="decision" value="deny">Cancel</button>
