@@ -67,14 +67,10 @@ func (p *onFile) dump() (map[string]string, error) {
 
 // onDynamoDB keeps them in two tables of the engine behind the real API.
 type onDynamoDB struct {
-	env  map[string]string
 	conn dynamo.Conn
 }
 
 func (p *onDynamoDB) prepare(env *testscript.Env) {
-	for name, value := range p.env {
-		env.Setenv(name, value)
-	}
 	env.Setenv(envDataTable, p.conn.Tables.Data)
 	env.Setenv(envAuditTable, p.conn.Tables.Audit)
 }
