@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"strings"
 
@@ -56,25 +57,27 @@ func (f *front) deny(w http.ResponseWriter, r *http.Request, x *exchange, refuse
 	f.refuse(w, r, x.msg, refused)
 }
 
-// rest answers for a tool name that has no route of its own, and records it.
+// rest answers for a tool name that has no route of its own, and records it. One of ours that is
+// spelt with percent escapes has none: to a router it is another path.
 func (f *front) rest(w http.ResponseWriter, r *http.Request, name string) {
+	if raw := r.URL.EscapedPath(); raw != r.URL.Path && f.tools[name] != nil {
+		name = strings.TrimPrefix(raw, "/tools/")
+	}
+	refused := fault.New(fault.NotFound, fault.UnknownTool, "there is no such tool: GET /tools shows those there are")
 	switch {
 	case f.tools[name] != nil && r.Method != http.MethodPost:
 		w.Header().Set("Allow", http.MethodPost)
 		f.answerFault(w, r, http.StatusMethodNotAllowed, invalidRequest("call a tool with POST; its body is the arguments"))
 		return
-	case f.tools[name] != nil:
-		f.refuse(w, r, nil, internal(nil)) // a route of its own should have taken it
-		f.Logger.ErrorContext(r.Context(), "a call over REST came to the MCP front: check the routes", "tool", name, "call_id", originOf(r).CallID)
-		return
+	case f.tools[name] != nil: // a route of its own should have taken it
+		refused = f.failed(r.Context(), fmt.Errorf("a call of %s over REST came to the MCP front: check the routes", name)).fault
 	}
-	unknown := fault.New(fault.NotFound, fault.UnknownTool, "there is no such tool: GET /tools shows those there are")
 	x := &exchange{principal: identity.FromContext(r.Context()), origin: originOf(r)}
-	if err := f.record(r.Context(), x, name, audit.REST, unknown); err != nil {
+	if err := f.record(r.Context(), x, name, audit.REST, refused); err != nil {
 		f.refuse(w, r, nil, f.failed(r.Context(), err))
 		return
 	}
-	f.answerFault(w, r, unknown.Kind.Status(), unknown)
+	f.answerFault(w, r, refused.Kind.Status(), refused)
 }
 
 func (f *front) answerFault(w http.ResponseWriter, r *http.Request, status int, ft *fault.Fault) {

@@ -285,13 +285,15 @@ func TestOtherAddresses(t *testing.T) {
 	tests := []struct {
 		method, path string
 		status       int
+		events       []string
 	}{
-		{http.MethodGet, "/tools/list_issues", http.StatusMethodNotAllowed},
-		{http.MethodPost, "/tools/list_issues", http.StatusInternalServerError},
-		{http.MethodPost, "/tools/", http.StatusNotFound},
-		{http.MethodPost, "/mcp/", http.StatusNotFound},
-		{http.MethodPost, "//mcp", http.StatusNotFound},
-		{http.MethodPost, "/MCP", http.StatusNotFound},
+		{http.MethodGet, "/tools/list_issues", http.StatusMethodNotAllowed, nil},
+		{http.MethodPost, "/tools/list_issues", http.StatusInternalServerError, []string{"list_issues error internal"}},
+		{http.MethodPost, "/tools/%6Cist_issues", http.StatusNotFound, []string{"%6Cist_issues denied unknown_tool"}},
+		{http.MethodPost, "/tools/", http.StatusNotFound, nil},
+		{http.MethodPost, "/mcp/", http.StatusNotFound, nil},
+		{http.MethodPost, "//mcp", http.StatusNotFound, nil},
+		{http.MethodPost, "/MCP", http.StatusNotFound, nil},
 	}
 	for _, tt := range tests {
 		s := newStage(t, allScopes...)
@@ -300,7 +302,7 @@ func TestOtherAddresses(t *testing.T) {
 			t.Errorf("%s %s: %d %s", tt.method, tt.path, r.status, r.body)
 		}
 		s.wantCalls(t)
-		s.wantEvents(t)
+		s.wantEvents(t, tt.events...)
 	}
 }
 
