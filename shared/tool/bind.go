@@ -18,14 +18,16 @@ import (
 //
 //	principal, else 401          (nobody has no event)
 //	scope, else 403
-//	decode, strictly, else 400
+//	form of the arguments, strictly: names, doubles, null, size, else 400
 //	confirm, if it destroys and is no dry run, else 400
+//	types and limits of the arguments, else 400
 //	handler: idempotency record and change are the store's, bound to this call
 //	record the outcome, unless the change committed it already
 //	reply; an outcome that cannot be recorded is withheld
 //
-// Panics are caught, and the deadline is shaved so that a call that runs out of time is still
-// recorded.
+// Confirm comes before the values are looked at, so that its refusal is the same whatever a call
+// names. Panics are caught, and the deadline is shaved so that a call that runs out of time is
+// still recorded.
 
 // ConfirmText is the refusal of a destructive call without confirm: true. It is a contract.
 const ConfirmText = "confirm: true required for destructive operations"

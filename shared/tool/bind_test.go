@@ -177,6 +177,8 @@ func TestOrderOfThePipeline(t *testing.T) {
 		}, fault.InsufficientScope, []string{"append"}},
 		{"arguments before confirm", tool.Destroys, func(r *tool.Request) { r.Arguments = json.RawMessage(`{"nme":"x"}`) },
 			fault.InvalidArguments, []string{"append"}},
+		{"confirm before the values", tool.Destroys, func(r *tool.Request) { r.Arguments = json.RawMessage(`{"name":5}`) },
+			fault.ConfirmMissing, []string{"append"}},
 		{"confirm before the store", tool.Destroys, func(r *tool.Request) { r.Arguments = json.RawMessage(`{"name":"x"}`) },
 			fault.ConfirmMissing, []string{"append"}},
 		{"a read", tool.Reads, func(*tool.Request) {}, "", []string{"open reader", "handle reader", "append"}},
