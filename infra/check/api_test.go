@@ -12,18 +12,21 @@ import (
 
 	"github.com/aacworkflow/mcp-connector/infra/stack"
 	"github.com/aacworkflow/mcp-connector/shared/gateway"
+	"github.com/aacworkflow/mcp-connector/shared/identity/signin"
 )
 
 // routes are the methods of the API that are not those of the tools, by hand: which program
 // answers, and whether it needs a token.
 var routes = map[string]string{
-	"POST /mcp":         "mcp",
-	"GET /mcp":          "mcp",
-	"DELETE /mcp":       "mcp",
-	"ANY /tools/{name}": "mcp",
-	"GET /tools":        "discovery",
-	"GET /health":       "discovery, public",
-	"GET /audit":        "audit_query",
+	"POST /mcp":                    "mcp",
+	"GET /mcp":                     "mcp",
+	"DELETE /mcp":                  "mcp",
+	"ANY /tools/{name}":            "mcp",
+	"GET /tools":                   "discovery",
+	"GET /health":                  "discovery, public",
+	"GET /.well-known/{document+}": "discovery, public",
+	"POST /register":               "discovery, public",
+	"GET /audit":                   "audit_query",
 }
 
 const apiID, stageID = "Api", "Apiv1Stage"
@@ -66,6 +69,12 @@ func routesOf(s *stack.Stack) (map[string]string, error) {
 	found := map[string]string{}
 	for path, methods := range paths {
 		for method, v := range methods.(map[string]any) {
+			if method == "options" {
+				if err := checkPreflight(v); err != nil {
+					return nil, fmt.Errorf("OPTIONS %s: %w", path, err)
+				}
+				continue
+			}
 			name := strings.ToUpper(method)
 			if method == "x-amazon-apigateway-any-method" {
 				name = "ANY"
@@ -86,6 +95,17 @@ func routesOf(s *stack.Stack) (map[string]string, error) {
 		}
 	}
 	return found, nil
+}
+
+// checkPreflight holds that API Gateway itself answers a preflight, and says no more than which
+// headers and methods there are.
+func checkPreflight(v any) error {
+	answer := stack.Short(stack.At(v, "x-amazon-apigateway-integration", "responses", "default", "responseParameters"))
+	const headers = `"method.response.header.Access-Control-Allow-Headers":"'Authorization, Content-Type, MCP-Protocol-Version, Mcp-Method, Mcp-Name'"`
+	if stack.At(v, "x-amazon-apigateway-integration", "type") != "mock" || !strings.Contains(answer, headers) || strings.Contains(answer, "Credentials") {
+		return fmt.Errorf("it is not answered as shared/gateway/cors.go does: %s", stack.Short(v))
+	}
+	return nil
 }
 
 // checkFrontDoor holds what the code relies on API Gateway for.
@@ -139,7 +159,7 @@ func checkResponses(s *stack.Stack) (findings []string, seen int) {
 			continue
 		}
 		seen++
-		got, err := responseOf(want.Type, v)
+		got, err := responseOf(s, want.Type, v, map[string]string{"PublicBaseUrl": gateway.PublicBaseURL})
 		if err != nil {
 			findings = append(findings, fmt.Sprintf("the gateway response %s: %v", want.Type, err))
 			continue
@@ -156,7 +176,7 @@ func checkResponses(s *stack.Stack) (findings []string, seen int) {
 
 func byName(a, b gateway.Header) int { return strings.Compare(a.Name, b.Name) }
 
-func responseOf(kind gateway.ResponseType, v any) (gateway.Response, error) {
+func responseOf(s *stack.Stack, kind gateway.ResponseType, v any, parameters map[string]string) (gateway.Response, error) {
 	r := gateway.Response{Type: kind}
 	if status, ok := stack.At(v, "statusCode").(string); ok {
 		var err error
@@ -170,11 +190,13 @@ func responseOf(kind gateway.ResponseType, v any) (gateway.Response, error) {
 		if !ok {
 			return r, fmt.Errorf("%s is no header", name)
 		}
-		text, err := headerText(value)
+		text, err := s.Evaluate(value, parameters)
 		if err != nil {
 			return r, fmt.Errorf("%s: %w", header, err)
 		}
-		r.Headers = append(r.Headers, gateway.Header{Name: header, Value: text})
+		if text != "" {
+			r.Headers = append(r.Headers, gateway.Header{Name: header, Value: text})
+		}
 	}
 	templates, _ := stack.At(v, "responseTemplates").(map[string]any)
 	if len(templates) != 1 {
@@ -184,24 +206,35 @@ func responseOf(kind gateway.ResponseType, v any) (gateway.Response, error) {
 	return r, nil
 }
 
-// headerText reads a header that is a text, or is one with the address of the API in it and,
-// where there is no address, the same without that part.
-func headerText(v any) (string, error) {
-	if text, ok := v.(string); ok {
-		return text, nil
+// checkChallenge compares the challenge of a 401 with that of the programs, for each way in which
+// callers may sign in.
+func checkChallenge(s *stack.Stack) (findings []string) {
+	v := stack.At(s.Resources[apiID].Properties, "Body", "x-amazon-apigateway-gateway-responses", "UNAUTHORIZED")
+	for name, tt := range map[string]struct {
+		parameters map[string]string
+		config     signin.Config
+	}{
+		"nothing known": {nil, signin.Config{}},
+		"an address":    {map[string]string{"PublicBaseUrl": "https://a.example/v1"}, signin.Config{BaseURL: "https://a.example/v1"}},
+		"a domain":      {map[string]string{"DomainName": "mcp.example.com"}, signin.Config{BaseURL: "https://mcp.example.com"}},
+		"a prefix": {map[string]string{"PublicBaseUrl": "https://a.example", "OAuthScopePrefix": "api/"},
+			signin.Config{BaseURL: "https://a.example", Issuer: signin.Issuer{ScopePrefix: "api/"}}},
+		"all scopes": {map[string]string{"ChallengeAllScopes": "true", "OAuthScopePrefix": "api/"},
+			signin.Config{AllScopes: true, Issuer: signin.Issuer{ScopePrefix: "api/"}}},
+	} {
+		r, err := responseOf(s, gateway.Unauthorized, v, tt.parameters)
+		if err != nil {
+			findings = append(findings, err.Error())
+			continue
+		}
+		want := gateway.Header{Name: "WWW-Authenticate", Value: "'" + tt.config.Challenge() + "'"}
+		if !slices.Contains(r.Headers, want) {
+			findings = append(findings, fmt.Sprintf("the challenge of a 401, with %s: %v, want %v", name, r.Headers, want))
+		}
 	}
-	choice, _ := stack.At(v, "Fn::If").([]any)
-	if len(choice) != 3 || choice[0] != "HasPublicBaseUrl" {
-		return "", fmt.Errorf("it depends on something else than the address: %s", stack.Short(v))
+	r, err := responseOf(s, gateway.Unauthorized, v, map[string]string{"AllowedOrigins": "https://app.example.com"})
+	if readable := (gateway.Header{Name: "Access-Control-Expose-Headers", Value: "'WWW-Authenticate'"}); err != nil || !slices.Contains(r.Headers, readable) {
+		findings = append(findings, fmt.Sprintf("pages that may call must be able to read the challenge of a 401: %v", err))
 	}
-	with, _ := stack.At(choice[1], "Fn::Sub").([]any)
-	if len(with) != 2 {
-		return "", fmt.Errorf("the address is not put in: %s", stack.Short(choice[1]))
-	}
-	text, _ := with[0].(string)
-	without := regexp.MustCompile(`resource_metadata="[^"]*", `).ReplaceAllString(text, "")
-	if choice[2] != without || stack.Short(with[1]) != `{"PublicBaseUrl":{"Fn::If":["HasDomain",{"Fn::Sub":"https://${DomainName}"},{"Ref":"PublicBaseUrl"}]}}` {
-		return "", fmt.Errorf("without an address it must be %s", without)
-	}
-	return text, nil
+	return findings
 }

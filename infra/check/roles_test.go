@@ -72,7 +72,7 @@ var roles = map[string][]string{
 		commits("DeleteItem", "TH#*"),
 		records("delete_comment"),
 	},
-	"authorizer":  {reads("GetItem", "TOK#*", "WS#*"), records("_authorizer")},
+	"authorizer":  {reads("GetItem", "TOK#*", "WS#*"), reads("BatchGetItem", "REVOKED#*", "SUB#*"), records("_authorizer")},
 	"mcp":         {invokes("list_issues get_issue list_comments dashboard_usage_daily create_issue update_issue comment_issue assign_issue_to_agent trigger_autopilot delete_issue delete_comment"), records("_mcp")},
 	"audit_query": {queries("AuditTable", "byWorkspace"), records("_audit")},
 	"audit_monitor": {

@@ -30,15 +30,21 @@ func checkTemplate(s *stack.Stack, programs, settings []string) (findings []stri
 	saw.responses = gather(checkResponses(s))
 	saw.tables = gather(checkTables(s))
 	gather(checkFrontDoor(s), 0)
+	gather(checkChallenge(s), 0)
 	gather(checkOperation(s), 0)
 	return findings, saw
 }
 
+// signInEnvironment is how callers sign in: the same for all programs that speak of it.
+const signInEnvironment = "AAC_CHALLENGE_ALL_SCOPES AAC_DOCUMENTATION_URL AAC_OAUTH_ALLOWED_CLIENTS AAC_OAUTH_AUDIENCE AAC_OAUTH_DENY_LIST " +
+	"AAC_OAUTH_FACADE_CALLBACKS AAC_OAUTH_FACADE_CLIENT_ID AAC_OAUTH_FACADE_LOGIN_URL AAC_OAUTH_ISSUER AAC_OAUTH_JWKS_URI AAC_OAUTH_SCOPE_PREFIX " +
+	"AAC_PUBLIC_BASE_URL"
+
 // environments are the settings of each program, by hand, beside AAC_VERSION.
 var environments = map[string]string{
-	"authorizer":    "AAC_AUDIT_RETENTION_DAYS AAC_AUDIT_TABLE AAC_DATA_TABLE AAC_PUBLIC_BASE_URL",
-	"mcp":           "AAC_ALLOWED_ORIGINS AAC_AUDIT_RETENTION_DAYS AAC_AUDIT_TABLE AAC_PUBLIC_BASE_URL AAC_TOOL_FUNCTIONS",
-	"discovery":     "",
+	"authorizer":    "AAC_AUDIT_RETENTION_DAYS AAC_AUDIT_TABLE AAC_DATA_TABLE " + signInEnvironment,
+	"mcp":           "AAC_ALLOWED_ORIGINS AAC_AUDIT_RETENTION_DAYS AAC_AUDIT_TABLE AAC_TOOL_FUNCTIONS " + signInEnvironment,
+	"discovery":     signInEnvironment,
 	"audit_query":   "AAC_AUDIT_RETENTION_DAYS AAC_AUDIT_TABLE",
 	"audit_monitor": "AAC_AUDIT_RETENTION_DAYS AAC_AUDIT_TABLE AAC_DATA_TABLE AAC_FINDINGS_TOPIC",
 }
@@ -81,7 +87,7 @@ func checkEnvironment(program string, f stack.Function, settings []string) (find
 		want = toolEnvironment
 	}
 	got := slices.DeleteFunc(slices.Sorted(maps.Keys(variables)), func(name string) bool { return name == "AAC_VERSION" })
-	if strings.Join(got, " ") != want {
+	if !slices.Equal(got, slices.Sorted(strings.FieldsSeq(want))) {
 		findings = append(findings, fmt.Sprintf("%s: has the settings %v, want %s", program, got, want))
 	}
 	for _, name := range got {
@@ -166,13 +172,15 @@ func programsIn(t *testing.T) []string {
 // settingsOf lists the settings that the programs read.
 func settingsOf(t *testing.T) []string {
 	t.Helper()
-	source, err := os.ReadFile(filepath.Join(root(t), "shared/lambdarun/settings.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	var names []string
-	for _, m := range regexp.MustCompile(`"(AAC_[A-Z_]+)"`).FindAllStringSubmatch(string(source), -1) {
-		names = append(names, m[1])
+	for _, file := range []string{"settings.go", "signin.go"} {
+		source, err := os.ReadFile(filepath.Join(root(t), "shared/lambdarun", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(`"(AAC_[A-Z_]+)"`).FindAllStringSubmatch(string(source), -1) {
+			names = append(names, m[1])
+		}
 	}
 	return names
 }
@@ -195,7 +203,7 @@ func TestTemplate(t *testing.T) {
 	for _, f := range findings {
 		t.Error(f)
 	}
-	want := sawInTemplate{functions: len(promises) + 5, statements: 50, routes: len(promises) + len(routes), responses: 7, tables: 2}
+	want := sawInTemplate{functions: len(promises) + 5, statements: 51, routes: len(promises) + len(routes), responses: 7, tables: 2}
 	if saw != want {
 		t.Errorf("saw %+v, want %+v: a guard looks at the wrong thing, or a number here is old", saw, want)
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/aacworkflow/mcp-connector/shared/dynamo/reader"
 	"github.com/aacworkflow/mcp-connector/shared/dynamo/writer"
 	"github.com/aacworkflow/mcp-connector/shared/identity"
+	"github.com/aacworkflow/mcp-connector/shared/identity/subject"
 	"github.com/aacworkflow/mcp-connector/shared/identity/token"
 	"github.com/aacworkflow/mcp-connector/shared/lambdarun"
 	"github.com/aacworkflow/mcp-connector/shared/records"
@@ -104,6 +105,10 @@ func TestAuthorizerUnderItsRole(t *testing.T) {
 		if err := json.Unmarshal(answer, &got); err != nil || len(got.PolicyDocument.Statement) != 1 || got.PolicyDocument.Statement[0].Effect != call.effect {
 			t.Errorf("%s: %s, error %v, want %s", name, answer, err, call.effect)
 		}
+	}
+	found, err := subject.Find(t.Context(), data, subject.Presented{Issuer: "https://issuer.example", Subject: "s", ClientID: "c", TokenID: "t"})
+	if err != nil || found.Linked || found.Revoked {
+		t.Errorf("who signed in: %+v, error %v", found, err)
 	}
 	wantAllUsed(t, a.policies["authorizer"])
 }
