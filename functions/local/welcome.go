@@ -51,7 +51,10 @@ func printLines(w io.Writer, s *system.System) {
 		fmt.Fprintf(w, "\nFor the lines below:\n  TOKEN=$(sed -n 's/.*\"editor\": \"\\(.*\\)\".*/\\1/p' '%s')\n", s.TokenFile)
 	}
 	fmt.Fprintf(w, `
-Claude Code:
+Any client, signing in as one of the demo's people in the browser:
+  claude mcp add --transport http aacworkflow %[1]s
+
+Claude Code, with a token:
   claude mcp add --transport http aacworkflow %[1]s --header "Authorization: Bearer %[2]s"
 
 MCP Inspector:
