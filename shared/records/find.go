@@ -3,6 +3,8 @@ package records
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -145,9 +147,20 @@ func (r *reader) findLast(ctx context.Context, s search, number int, others []ta
 // second.
 func together(a, b func() error) error {
 	second := make(chan error, 1)
-	go func() { second <- b() }()
+	go func() { second <- caught(b) }()
 	first := a()
 	return cmp.Or(first, <-second)
+}
+
+// caught turns a panic into an error: nobody else catches one that is not on the goroutine of the
+// call, and it would end the process.
+func caught(read func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return read()
 }
 
 // take decodes what was read.
