@@ -3,7 +3,11 @@ package main
 import (
 	"context"
 	"flag"
+	"fmt"
 	"io"
+	"strings"
+	"time"
+	"unicode"
 
 	"github.com/aacworkflow/mcp-connector/shared/audit"
 	"github.com/aacworkflow/mcp-connector/shared/fault"
@@ -19,6 +23,8 @@ func linkCommands() []command {
 		{name: "link list", about: "list whom persons of identity providers act as", setup: listLinks},
 		{name: "link remove", about: "end a link at once", needs: []string{"issuer", "subject"},
 			confirm: "the person is shut out until there is a new link", setup: removeLink},
+		{name: "link deny", about: "end an access token of an identity provider before its time", needs: []string{"issuer", "token", "until"},
+			confirm: "a token on the deny list stays there until it has expired", setup: denyToken},
 	}
 }
 
@@ -107,6 +113,45 @@ func removeLink(f *flag.FlagSet) act {
 				}
 			}
 			return linksOut{}, busy()
+		})
+	}
+}
+
+type deniedOut struct {
+	TokenID string       `json:"token_id"`
+	Until   tracker.Time `json:"until"`
+}
+
+func (o deniedOut) writeText(w io.Writer) error {
+	return writePairs(w, "token", o.TokenID, "denied", "until "+o.Until.Format(time.RFC3339))
+}
+
+const maxTokenID = 255 // bytes
+
+// denyToken needs no member: the token is nobody's of ours any more, whoever it was.
+func denyToken(f *flag.FlagSet) act {
+	issuer := f.String("issuer", "", "the identity provider, the `address` in the claim iss of the token")
+	id := f.String("token", "", "the `id` of the token, as the audit log has it in token_id")
+	until := f.String("until", "", "when the token expires by itself: a `time` such as 2025-06-22T15:30:00Z, or a day")
+	return func(ctx context.Context, s *session) (result, error) {
+		at, err := parseTime("until", *until)
+		if err == nil && (len(*id) > maxTokenID || strings.ContainsFunc(*id, func(r rune) bool { return !unicode.IsGraphic(r) })) {
+			err = usageError(fmt.Sprintf("-token: must be at most %d printable characters, as token_id in the audit log", maxTokenID))
+		}
+		if err != nil {
+			return nil, err
+		}
+		return record(ctx, s, "deny_token", func(call *audit.Call) (deniedOut, error) {
+			call.Target("token", *id)
+			event, err := call.CommitOp([]string{"revoked_at"})
+			if err != nil {
+				return deniedOut{}, err
+			}
+			err = subject.Revoke(ctx, s.tables, *issuer, *id, at, event)
+			if err == nil {
+				call.Committed()
+			}
+			return deniedOut{*id, tracker.At(at)}, err
 		})
 	}
 }
