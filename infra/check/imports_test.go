@@ -75,7 +75,10 @@ func checkImports(pkgs []pkg, rules []rule) (findings []string) {
 			}
 		}
 	}
-	for _, r := range rules {
+	for i, r := range rules {
+		if slices.ContainsFunc(rules[:i], func(other rule) bool { return other.pkg == r.pkg }) {
+			findings = append(findings, fmt.Sprintf("there are two rules for %s: the second is never looked at", r.pkg))
+		}
 		if !used[r.pkg] {
 			findings = append(findings, fmt.Sprintf("the rule for %s is about no package: remove it", r.pkg))
 		}
@@ -168,6 +171,9 @@ func TestImportsCatchWhatIsPlanted(t *testing.T) {
 			wantFinding(t, checkImports(pkgs, importRules), p.finding)
 		})
 	}
+	t.Run("a second rule", func(t *testing.T) {
+		wantFinding(t, checkImports(nil, []rule{{pkg: "shared/x"}, {pkg: "shared/x"}}), "two rules for shared/x")
+	})
 	t.Run("a rule without a package", func(t *testing.T) {
 		wantFinding(t, checkImports(nil, []rule{{pkg: "shared/gone"}}), "shared/gone is about no package")
 	})

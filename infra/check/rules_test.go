@@ -68,27 +68,6 @@ var importRules = []rule{
 		never: also(functionNever, map[string]string{"shared/mcpserver": "it watches, it does not serve"})},
 	{pkg: "functions/audit_query", may: []string{"shared/lambdarun", "shared/dynamo/reader", "shared/rest"},
 		never: also(functionNever, map[string]string{"shared/dynamo/writer": noWrite, "shared/mcpserver": "it is no MCP"})},
-	{pkg: "shared/rest", may: []string{"shared/catalog", "shared/tool", "shared/identity", "shared/identity/signin", "shared/audit", "shared/table", "shared/fault"},
-		never: map[string]string{dynamo: noEngine, "go.etcd.io/bbolt": noEngine, awsRun: noHost, awsProxy: noHost, "shared/records": "it reaches no tracker data"}},
-	{pkg: "functions/list_issues", may: readProgram, never: readProgramNever},
-	{pkg: "functions/get_issue", may: readProgram, never: readProgramNever},
-	{pkg: "functions/list_comments", may: readProgram, never: readProgramNever},
-	{pkg: "functions/dashboard_usage_daily", may: readProgram, never: readProgramNever},
-	{pkg: "functions/create_issue", may: writeProgram, never: programNever},
-	{pkg: "functions/update_issue", may: writeProgram, never: programNever},
-	{pkg: "functions/comment_issue", may: writeProgram, never: programNever},
-	{pkg: "functions/assign_issue_to_agent", may: writeProgram, never: programNever},
-	{pkg: "functions/trigger_autopilot", may: writeProgram, never: programNever},
-	{pkg: "functions/delete_issue", may: writeProgram, never: programNever},
-	{pkg: "functions/delete_comment", may: writeProgram, never: programNever},
-	{pkg: "functions/mcp", may: []string{"shared/lambdarun", "shared/catalog", "shared/mcpserver"},
-		never: also(programNever, map[string]string{"shared/dynamo/reader": "the front reaches no tracker data", "shared/dynamo/writer": noWrite})},
-	{pkg: "functions/discovery", may: []string{"shared/lambdarun", "shared/catalog", "shared/rest"},
-		never: also(programNever, map[string]string{"shared/dynamo/reader": "it reaches no data", "shared/dynamo/writer": noWrite})},
-	{pkg: "functions/authorizer", may: []string{"shared/lambdarun", "shared/catalog", "shared/identity/...", "shared/dynamo/reader"},
-		never: also(programNever, map[string]string{"shared/dynamo/writer": noWrite, "shared/mcpserver": "it decides, it does not serve"})},
-	{pkg: "functions/audit_query", may: []string{"shared/lambdarun", "shared/audit", "shared/rest", "shared/dynamo/reader"},
-		never: also(programNever, map[string]string{"shared/dynamo/writer": noWrite, "shared/mcpserver": "it reads the log, no more"})},
 	{pkg: "functions/local", may: []string{"functions/local/..."}},
 	{pkg: "functions/local/...", may: []string{"shared/...", "functions/local/..."}},
 	{pkg: "infra/seed", may: []string{"functions/local/demo", "shared/dynamo", "shared/dynamo/writer", "shared/identity/token", "shared/records"}},
@@ -116,22 +95,12 @@ var (
 	writeFunction = []string{"shared/lambdarun", "shared/tools/write", "shared/dynamo/writer"}
 	functionNever = map[string]string{
 		"shared/embedded": "it is for local mode and tests", "shared/gateway": "it is for local mode and tests", "testing": "it is for tests",
-		"go.etcd.io/bbolt": "it is for local mode and tests",
+		"go.etcd.io/bbolt": "it is for local mode and tests", "functions/local/...": "it is for local mode and tests", "infra/...": "infra is not shipped",
 	}
 	readFunctionNever = also(functionNever, map[string]string{
 		"shared/dynamo/writer": noWrite, "shared/tools/write": noWrite, "shared/catalog": noWrite,
 		"text/template": keepsAll, "html/template": keepsAll, "net/rpc": keepsAll,
 	})
-)
-
-// What runs on Lambda, by what it may do.
-var (
-	programNever = map[string]string{"shared/embedded": "it is local", "shared/gateway": "it is local", "infra/...": "infra is not shipped",
-		"go.etcd.io/bbolt": "it is local", "testing": "test code is not shipped", "functions/local/...": "it is local"}
-	readProgram      = []string{"shared/lambdarun", "shared/tools/read", "shared/dynamo/reader"}
-	readProgramNever = also(programNever, map[string]string{"shared/dynamo/writer": noWrite, "shared/tools/write": noWrite,
-		"shared/catalog": "one program, one tool", "text/template": keepsAll, "html/template": keepsAll, "net/rpc": keepsAll})
-	writeProgram = []string{"shared/lambdarun", "shared/tools/write", "shared/dynamo/writer"}
 )
 
 var engineNever = map[string]string{
