@@ -2,9 +2,11 @@ package gateway
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"hash/crc32"
+	"unicode/utf8"
 )
 
 // The events of payload version 1. Their shapes are those of aws-lambda-go's testdata
@@ -108,10 +110,36 @@ func (g *gateway) functionEvent(x *exchange, body []byte) ([]byte, error) {
 		}
 	}
 	if len(body) > 0 {
-		text := string(body) // no binary types: encoding replaces what is not UTF-8
+		var text string
+		text, event.IsBase64Encoded = bodyText(body)
 		event.Body = &text
 	}
 	return encode(event)
+}
+
+// bodyText is the body as an event holds it, and whether that is base64. The API declares no
+// binary types, and the platform is known to put U+FFFD for what is no UTF-8 then. Here such a
+// body arrives whole, so that a function refuses it and keeps no mangled text.
+func bodyText(body []byte) (text string, isBase64 bool) {
+	if utf8.Valid(body) {
+		return string(body), false
+	}
+	return base64.StdEncoding.EncodeToString(body), true
+}
+
+// leastEncoded is a size, in bytes, that a body has in an event at least. A control character
+// takes two bytes there, most of them six.
+func leastEncoded(body []byte) int {
+	n := len(body)
+	for _, c := range body {
+		switch {
+		case c == '\t' || c == '\n' || c == '\r' || c == '\b' || c == '\f' || c == '"' || c == '\\':
+			n++
+		case c < ' ':
+			n += 5
+		}
+	}
+	return n
 }
 
 // authorizerEvent encodes the event for the authorizer. It never holds the body.

@@ -1,6 +1,7 @@
 package gateway_test
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"net/http/httptest"
 	"strings"
@@ -173,9 +174,17 @@ func TestSourceIP(t *testing.T) {
 }
 
 func TestBodiesAreText(t *testing.T) {
-	_, fn := capture(t, nil, "POST", "/tools/x", "a\xffb\x00\u2028")
-	if got := fn["body"]; got != "a\ufffdb\x00\u2028" || fn["isBase64Encoded"] != false {
-		t.Errorf("body %q", got)
+	for body, want := range map[string]struct {
+		text     string
+		isBase64 bool
+	}{
+		"a\u00fcb\x00\u2028": {"a\u00fcb\x00\u2028", false},
+		"a\xffb":             {base64.StdEncoding.EncodeToString([]byte("a\xffb")), true},
+	} {
+		_, fn := capture(t, nil, "POST", "/tools/x", body)
+		if fn["body"] != want.text || fn["isBase64Encoded"] != want.isBase64 {
+			t.Errorf("%q arrives as %q, base64 %v", body, fn["body"], fn["isBase64Encoded"])
+		}
 	}
 }
 

@@ -6,10 +6,11 @@
 // It is not a general web server or router, it has no caches, throttles or firewall, and it is
 // never deployed. It speaks JSON bytes with the functions and knows none of their types.
 //
-// Where the platform is not documented it takes the stricter reading. Two things differ for
-// want of a way: net/http hands header names over in canonical form (over HTTP/2 they are made
-// lower-case again, as the platform has them), and the stage is never part of the path, as
-// behind a custom domain with an empty base path.
+// Where the platform is not documented it takes the stricter reading; so a body that is no UTF-8
+// reaches the function whole, in base64. Two things differ for want of a way: net/http hands
+// header names over in canonical form (over HTTP/2 they are made lower-case again, as the
+// platform has them), and the stage is never part of the path, as behind a custom domain with an
+// empty base path.
 //
 // Start with exchange.go, which holds the order of everything. responses.go is the table of
 // gateway responses that the deployment template must agree with.

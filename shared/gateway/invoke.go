@@ -46,6 +46,9 @@ func recovered(ctx context.Context, fn Function, payload []byte) (answer []byte,
 
 // integrate calls the route's function and reads its answer.
 func (g *gateway) integrate(x *exchange, body []byte) (reply, *failure) {
+	if leastEncoded(body) > MaxPayloadBytes {
+		return reply{}, tooLarge() // without making an event of several times its size first
+	}
 	event, err := g.functionEvent(x, body)
 	if err != nil {
 		return reply{}, badGateway(err)

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -47,6 +48,25 @@ func TestLargeBodies(t *testing.T) {
 	}
 	if len(fn.events) != 1 {
 		t.Errorf("the function ran %d times", len(fn.events))
+	}
+}
+
+// Control characters take six bytes each in an event. What cannot fit is refused before it is
+// written out, or a few such bodies at once would take all memory.
+func TestABodyThatGrowsIsNotWrittenOut(t *testing.T) {
+	fn := &seen{answer: answers(fine)}
+	h := serve(t, api(allow, fn))
+	r := request("POST", "/tools/x", strings.Repeat("\x01", 9<<20))
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	res := do(h, r)
+	runtime.ReadMemStats(&after)
+	wantProblem(t, "control characters", res, 413, "payload_too_large")
+	if used := (after.TotalAlloc - before.TotalAlloc) >> 20; used > 100 {
+		t.Errorf("refusing 9 MB took %d MB", used)
+	}
+	if res := do(h, request("POST", "/tools/x", strings.Repeat("\x01", 1<<20-1024))); res.StatusCode != 200 || len(fn.events) != 1 {
+		t.Errorf("just under 6 MB when written out: %d", res.StatusCode)
 	}
 }
 
