@@ -43,6 +43,7 @@ func TestNoOpenRedirect(t *testing.T) {
 		"a port":               ask(client, "redirect_uri", "https://client.example.com:444/callback?keep=1"),
 		"no TLS":               ask(client, "redirect_uri", "http://client.example.com/callback?keep=1"),
 		"script":               ask(client, "redirect_uri", "javascript:alert(1)//"),
+		"another scheme case":  ask(client, "redirect_uri", "HTTP://127.0.0.1:1/cb"),
 		"loopback, other path": ask(client, "redirect_uri", "http://127.0.0.1:8080/evil"),
 		"loopback, other name": ask(client, "redirect_uri", "http://localhost:8080/cb"),
 		"loopback that is not": ask(client, "redirect_uri", "http://127.0.0.1.evil.example/cb"),

@@ -1,10 +1,10 @@
 package authserver
 
 import (
-	"errors"
 	"net/http"
 	"net/url"
 	"slices"
+	"time"
 
 	"github.com/aacworkflow/mcp-connector/shared/authserver/page"
 	"github.com/aacworkflow/mcp-connector/shared/identity"
@@ -133,8 +133,11 @@ func (s *Server) deny(w http.ResponseWriter, r *http.Request, flow kept[flowRow]
 func (s *Server) endFlow(r *http.Request, flow kept[flowRow], ops ...table.Op) error {
 	ops = append([]table.Op{table.Delete(flow.key, table.IfVersion(flow.Version))}, ops...)
 	err := s.Tables.Commit(r.Context(), ops)
-	if conflict := (*table.Conflict)(nil); errors.As(err, &conflict) {
+	switch {
+	case table.FailedAt(err, 0):
 		return errOver
+	case table.IsConflict(err):
+		return tooMany(time.Second)
 	}
 	return err
 }

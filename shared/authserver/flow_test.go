@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -281,6 +283,45 @@ func TestSayingNo(t *testing.T) {
 	}
 	if len(w.events()) != 0 {
 		t.Errorf("%v", w.events())
+	}
+}
+
+// TestBackToAnApp sends the browser to the scheme of an app, and keeps what the address has.
+func TestBackToAnApp(t *testing.T) {
+	w := newWorld(t)
+	for redirect, want := range map[string]string{
+		"com.example.app:/cb": "com.example.app:/cb?", "cursor://x.example/cb?a=1": "cursor://x.example/cb?a=1&", "http://[::1]:8/cb": "http://[::1]:8/cb?",
+	} {
+		_, flow := w.page(ask(w.client(redirect), "redirect_uri", redirect))
+		out := w.form(AuthorizePath, "flow", flow, "decision", "allow", "scope", "issues:read")
+		if to := out.Header().Get("Location"); out.Code != http.StatusSeeOther || !strings.HasPrefix(to, want+"code=") {
+			t.Errorf("%d to %s", out.Code, to)
+		}
+	}
+	if text, _ := w.page(ask(w.client("cursor://x.example/cb"), "redirect_uri", "cursor://x.example/cb")); !strings.Contains(text, "the app on this computer that opens cursor links") {
+		t.Error(text)
+	}
+}
+
+// TestManyLetAClientInAtOnce holds that a client which many share is no bottleneck.
+func TestManyLetAClientInAtOnce(t *testing.T) {
+	w := newWorld(t)
+	client := w.client()
+	var flows []string
+	for range 6 {
+		_, flow := w.page(ask(client))
+		flows = append(flows, flow)
+	}
+	answers := make([]*httptest.ResponseRecorder, len(flows))
+	var all sync.WaitGroup
+	for i, flow := range flows {
+		all.Go(func() { answers[i] = w.form(AuthorizePath, "flow", flow, "decision", "allow", "scope", "issues:read") })
+	}
+	all.Wait()
+	for _, out := range answers {
+		if _, v := location(t, out); !v.Has("code") {
+			t.Errorf("%v", v)
+		}
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -26,6 +25,17 @@ func (s *Server) redeem(r *http.Request, form fields) (tokens, error) {
 	if form.get("code") == "" {
 		return tokens{}, refuse(invalidRequest, "code is missing: send it in the body")
 	}
+	for range commitTries {
+		answer, err := s.redeemOnce(r, form)
+		if !table.IsConflict(err) {
+			return answer, err
+		}
+		// Another use of the code came first, or was under way: look again.
+	}
+	return tokens{}, tooMany(time.Second)
+}
+
+func (s *Server) redeemOnce(r *http.Request, form fields) (tokens, error) {
 	code, err := read[codeRow](r.Context(), s.Tables, codeKey(form.get("code")))
 	switch {
 	case err != nil:
@@ -90,11 +100,7 @@ func (s *Server) burn(r *http.Request, code kept[codeRow], misfit *refusal) erro
 	if err != nil {
 		return err
 	}
-	err = s.Tables.Commit(r.Context(), []table.Op{op})
-	if table.IsConflict(err) {
-		return s.codeAgain(r, code.Doc.GrantID)
-	}
-	if err != nil {
+	if err := s.Tables.Commit(r.Context(), []table.Op{op}); err != nil {
 		return err
 	}
 	return misfit
@@ -138,11 +144,7 @@ func (s *Server) issue(r *http.Request, code kept[codeRow], role identity.Role) 
 	if err != nil {
 		return tokens{}, err
 	}
-	err = s.Tables.Commit(r.Context(), append(ops, event))
-	if conflict := (*table.Conflict)(nil); errors.As(err, &conflict) {
-		return tokens{}, s.codeAgain(r, g.ID)
-	}
-	if err != nil {
+	if err := s.Tables.Commit(r.Context(), append(ops, event)); err != nil {
 		return tokens{}, err
 	}
 	return bearer(access, refresh, g.Scopes), nil

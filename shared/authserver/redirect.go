@@ -44,7 +44,7 @@ func parseURI(uri string) (*url.URL, error) {
 		return nil, refuse(invalidRedirect, "a redirect address must be printable ASCII of at most 2048 bytes")
 	}
 	u, err := url.Parse(uri)
-	if err != nil || u.Scheme == "" {
+	if err != nil || u.Scheme == "" || !strings.HasPrefix(uri, u.Scheme+":") { // in lower case
 		return nil, refuse(invalidRedirect, "a redirect address must be absolute and well-formed")
 	}
 	if strings.Contains(uri, "#") || u.User != nil {

@@ -151,8 +151,8 @@ func (c Config) check() error {
 	switch {
 	case err != nil || issuer.Host == "" || c.Issuer != issuer.Scheme+"://"+issuer.Host:
 		return errors.New("authserver: Issuer must be like https://auth.example.com, without a path")
-	case issuer.Scheme != "https" && (issuer.Scheme != "http" || !c.Local):
-		return errors.New("authserver: Issuer must be https, unless Local")
+	case issuer.Scheme != "https" && (issuer.Scheme != "http" || !c.Local || !isThisMachine(issuer.Hostname())):
+		return errors.New("authserver: Issuer must be https, or, if Local, http on this machine")
 	case c.Resource == "" || c.Name == "" || len(c.Tools) == 0:
 		return errors.New("authserver: Resource, Name and Tools are needed")
 	case c.Tables == nil || c.Members == nil || c.Login == nil || c.Log == nil || c.Logger == nil:

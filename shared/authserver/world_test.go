@@ -36,7 +36,7 @@ const (
 // world is a server with one person at one browser.
 type world struct {
 	*Server
-	t       *testing.T
+	t       testing.TB
 	db      *embedded.DB
 	login   *fakeLogin
 	members *fakeMembers
@@ -100,7 +100,7 @@ var tools = []Tool{
 	{Name: "delete_issue", Title: "Delete issue", Scopes: []identity.Scope{identity.IssuesWrite}, Destructive: true},
 }
 
-func newWorld(t *testing.T, change ...func(*Config)) *world {
+func newWorld(t testing.TB, change ...func(*Config)) *world {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "data.db")
 	db, err := embedded.OpenUnsynced(file)
@@ -180,7 +180,7 @@ func (w *world) client(redirects ...string) string {
 	return decode[registration](w.t, out).ClientID
 }
 
-func decode[T any](t *testing.T, out *httptest.ResponseRecorder) T {
+func decode[T any](t testing.TB, out *httptest.ResponseRecorder) T {
 	t.Helper()
 	var v T
 	if err := json.Unmarshal(out.Body.Bytes(), &v); err != nil {
@@ -224,7 +224,7 @@ func (w *world) page(target string) (string, string) {
 }
 
 // location returns where an answer leads, and its parameters.
-func location(t *testing.T, out *httptest.ResponseRecorder) (string, url.Values) {
+func location(t testing.TB, out *httptest.ResponseRecorder) (string, url.Values) {
 	t.Helper()
 	if out.Code != http.StatusSeeOther {
 		t.Fatalf("no redirect: %d %s", out.Code, out.Body)
@@ -288,7 +288,7 @@ func (w *world) refreshWith(client, token string, more ...string) *httptest.Resp
 }
 
 // refused requires a protocol error.
-func refused(t *testing.T, out *httptest.ResponseRecorder, status int, code string) {
+func refused(t testing.TB, out *httptest.ResponseRecorder, status int, code string) {
 	t.Helper()
 	if got := decode[refusal](t, out); out.Code != status || got.Code != code || got.Text == "" {
 		t.Errorf("%d %s, want %d %s", out.Code, out.Body, status, code)
