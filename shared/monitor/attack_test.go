@@ -71,13 +71,13 @@ func attacks() []attack {
 		calls: append(usedToRemove(),
 			call{at: start, tool: "get_issue", target: "issue/other"},
 			call{at: start, tool: "get_issue", target: "issue/target", actor: "u2"},         // somebody else
-			call{at: start, tool: "get_issue", target: "issue/target", fails: broken},       // shown nothing
+			call{at: start, tool: "get_issue", target: "issue/target", fails: errBroken},    // shown nothing
 			call{at: start.Add(-25 * time.Hour), tool: "get_issue", target: "issue/target"}, // long ago
 			call{at: start.Add(2 * time.Minute), tool: "get_issue", target: "issue/target"}, // afterwards
 			call{at: start.Add(time.Minute), tool: "delete_issue", target: "issue/target", changed: gone},
 		),
 	}, {
-		rule: monitor.FirstDestructiveUse, decisive: 1, text: "Token token of u1 of u1 removed something for the first time, without a preview on 2025-06-02 at 10:01:00 UTC.",
+		rule: monitor.FirstDestructiveUse, decisive: 1, text: "Token token of u1 of u1 removed something for the first time and without a preview on 2025-06-02 at 10:01:00 UTC.",
 		calls: []call{
 			{at: start, tool: "get_issue", target: "issue/target"},
 			{at: start, tool: "delete_issue", target: "issue/other", dryRun: true}, // of something else
@@ -99,7 +99,7 @@ func attacks() []attack {
 	}, {
 		rule: monitor.SustainedErrors, decisive: 8, text: "The tool list_issues failed 8 times on 2025-06-02 from 10:00:00 to 10:14:00 UTC.",
 		calls: every(2*time.Minute, 8, func(i int, _ time.Time) call {
-			return call{tool: "list_issues", actor: fmt.Sprint("u", i), fails: broken}
+			return call{tool: "list_issues", actor: fmt.Sprint("u", i), fails: errBroken}
 		}),
 	}}
 }
@@ -233,7 +233,7 @@ const slotsOfARule = 24
 // TestErrorsAtOnceAreNotSustained has the errors of one short outage.
 func TestErrorsAtOnceAreNotSustained(t *testing.T) {
 	w := newWorld(t)
-	w.consume(w.monitor(), w.play(every(5*time.Second, 20, func(int, time.Time) call { return call{tool: "list_issues", fails: broken} })...))
+	w.consume(w.monitor(), w.play(every(5*time.Second, 20, func(int, time.Time) call { return call{tool: "list_issues", fails: errBroken} })...))
 	if found := w.findings(); len(found) > 0 {
 		t.Errorf("found %q", rulesOf(found))
 	}
@@ -321,7 +321,7 @@ func TestFindingsNameNothingThatCallersWrite(t *testing.T) {
 		return call{tool: fmt.Sprint(evil, i), recorder: "_mcp", fails: noTool}
 	})...))
 	w.consume(m, w.play(every(30*time.Second, 30, func(i int, _ time.Time) call {
-		return call{tool: evil, recorder: "_mcp", ip: evil, fails: broken}
+		return call{tool: evil, recorder: "_mcp", ip: evil, fails: errBroken}
 	})...))
 	if got := rulesOf(w.published); got != "denial_burst probing sustained_errors" {
 		t.Fatalf("found %q", got)

@@ -18,7 +18,7 @@ func everything(w *world) *monitor.Monitor {
 	w.consume(m, w.play(
 		call{at: start, tool: "list_issues", took: 12 * time.Millisecond},
 		call{at: start.Add(time.Second), tool: "list_issues", took: 30 * time.Millisecond},
-		call{at: start, tool: "list_issues", fails: broken},
+		call{at: start, tool: "list_issues", fails: errBroken},
 		call{at: start, tool: "get_issue", fails: notFound},
 		call{at: start, tool: "_mcp", recorder: "_authorizer", fails: revoked},
 		call{at: start, tool: "token_issue", recorder: "_admin", actor: "operator:x"},
@@ -134,4 +134,4 @@ func TestLostMetricsAreSaid(t *testing.T) {
 
 type full struct{}
 
-func (full) Write([]byte) (int, error) { return 0, broken }
+func (full) Write([]byte) (int, error) { return 0, errBroken }

@@ -72,7 +72,7 @@ func (m *month) day(p *person, day int) {
 	}
 	hours, sessions := 9, 2+m.random.IntN(4)
 	if p.restless {
-		hours, sessions = 24, 6+m.random.IntN(6)
+		hours, sessions = 24, 4+m.random.IntN(4)
 	}
 	for range sessions {
 		at := midnight.Add(time.Duration(p.starts)*time.Hour + time.Duration(m.random.IntN(hours*3600))*time.Second)
@@ -198,7 +198,7 @@ func (m *month) incidents(day int) {
 	switch day {
 	case 9: // two bad minutes
 		for i := range 12 {
-			m.calls = append(m.calls, call{at: noon.Add(time.Duration(i) * 9 * time.Second), tool: "list_issues", actor: "tomas", token: "tomas-phone", fails: broken})
+			m.calls = append(m.calls, call{at: noon.Add(time.Duration(i) * 9 * time.Second), tool: "list_issues", actor: "tomas", token: "tomas-phone", fails: errBroken})
 		}
 	case 14: // a token is replaced, and the old one tried by a laptop that wakes up
 		for i := range 12 {
@@ -247,9 +247,11 @@ func TestOrdinaryMonth(t *testing.T) {
 }
 
 // TestAttacksInAnOrdinaryMonth plays every attack in the middle of it: each is found, and nothing
-// else. The attackers use tokens of their own.
+// else. The attackers use tokens of their own. Of the month only the days around are played.
 func TestAttacksInAnOrdinaryMonth(t *testing.T) {
-	calls := newMonth().calls
+	calls := slices.DeleteFunc(newMonth().calls, func(c call) bool {
+		return c.at.Before(start.AddDate(0, 0, 14)) || c.at.After(start.AddDate(0, 0, 19))
+	})
 	var want []monitor.Finding
 	for i, a := range attacks() {
 		want = append(want, monitor.Finding{Rule: a.rule})

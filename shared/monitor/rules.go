@@ -123,7 +123,7 @@ func Rules() []Rule {
 		Means: "the first removal ever by a token, unless the token had previewed it in the hour before",
 		Do:    "A new habit or a new holder. Check that the client is the usual one and that the token needs the scope.",
 		see:   seeFirstUse,
-		tell:  func(string) string { return "removed something for the first time, without a preview" },
+		tell:  func(string) string { return "removed something for the first time and without a preview" },
 	}, {
 		Name: ManyNetworks, Severity: High, Subject: ByToken, Window: 24 * time.Hour, Threshold: 10,
 		Means: "distinct networks that calls came from (/24 of IPv4, /48 of IPv6)",

@@ -268,7 +268,7 @@ var (
 	revoked      = fault.New(fault.Unauthenticated, fault.TokenRevoked, "no")
 	conflict     = fault.New(fault.Conflict, fault.RevisionConflict, "no")
 	tooFast      = fault.New(fault.RateLimited, fault.ReasonRateLimited, "no")
-	broken       = errors.New("the engine is down")
+	errBroken    = errors.New("the engine is down")
 )
 
 var gone = []string{"deleted_at"}
