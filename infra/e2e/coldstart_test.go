@@ -17,10 +17,11 @@ var needed = func() map[string][]string {
 		"list_issues": tool, "get_issue": tool, "list_comments": tool, "dashboard_usage_daily": tool,
 		"create_issue": tool, "update_issue": tool, "comment_issue": tool, "assign_issue_to_agent": tool, "trigger_autopilot": tool,
 		"delete_issue": tool, "delete_comment": tool,
-		"authorizer":  tool,
-		"mcp":         {"AAC_AUDIT_TABLE", "AAC_TOOL_FUNCTIONS"},
-		"audit_query": {"AAC_AUDIT_TABLE"},
-		"discovery":   nil,
+		"authorizer":    tool,
+		"mcp":           {"AAC_AUDIT_TABLE", "AAC_TOOL_FUNCTIONS"},
+		"audit_query":   {"AAC_AUDIT_TABLE"},
+		"discovery":     nil,
+		"audit_monitor": tool,
 	}
 }()
 
@@ -87,7 +88,7 @@ func failsNaming(t *testing.T, f *function, want []string) {
 func fresh(f *function) *function {
 	return &function{
 		logicalID: f.logicalID, name: f.name, timeout: f.timeout, memory: f.memory, settings: f.settings,
-		builder: f.builder, client: f.client, turn: make(chan struct{}, 1),
+		program: f.program, rie: f.rie, client: f.client, turn: make(chan struct{}, 1),
 	}
 }
 

@@ -21,7 +21,8 @@ type function struct {
 	timeout   time.Duration
 	memory    string // MB
 	settings  map[string]string
-	builder   *builder
+	program   func() (string, error) // builds it, if that is not done
+	rie       string                 // the emulator
 	client    *http.Client
 
 	turn     chan struct{} // held by who calls
@@ -74,11 +75,11 @@ func (f *function) started(ctx context.Context) (*instance, error) {
 	if f.instance != nil {
 		return f.instance, nil
 	}
-	program, err := f.builder.program(f.logicalID)
+	program, err := f.program()
 	if err != nil {
 		return nil, err
 	}
-	f.instance, err = startInstance(ctx, f.builder.rie, program, f.environment(), &f.log)
+	f.instance, err = startInstance(ctx, f.rie, program, f.environment(), &f.log)
 	return f.instance, err
 }
 

@@ -72,13 +72,25 @@ func (r resolver) ref(name string) (string, error) {
 		}
 		return fmt.Sprint(p.Default), nil
 	}
-	if value, ok := r.names[name]; ok {
-		return value, nil
+	if _, ok := r.Resources[name]; ok {
+		return r.nameOf(name), nil
 	}
-	return "", fmt.Errorf("%s has no name here", name)
+	return "", fmt.Errorf("%s is nothing in the template", name)
 }
 
-// attribute knows ARNs, of functions only.
+// nameOf is what a reference to a resource gives: what is not here has a name all the same.
+func (r resolver) nameOf(logicalID string) string {
+	if name, ok := r.names[logicalID]; ok {
+		return name
+	}
+	name := stackName + "-" + logicalID
+	if r.Resources[logicalID].Type == "AWS::SNS::Topic" {
+		return "arn:aws:sns:" + region + ":" + accountID + ":" + name
+	}
+	return name
+}
+
+// attribute knows ARNs only.
 func (r resolver) attribute(argument any) (string, error) {
 	id, attribute := "", ""
 	switch a := argument.(type) {
@@ -89,10 +101,14 @@ func (r resolver) attribute(argument any) (string, error) {
 			id, attribute = fmt.Sprint(a[0]), fmt.Sprint(a[1])
 		}
 	}
-	if r.Resources[id].Type != "AWS::Lambda::Function" || attribute != "Arn" {
-		return "", fmt.Errorf("%v is not resolved here: only the ARNs of functions are", argument)
+	switch resource, ok := r.Resources[id]; {
+	case !ok || attribute != "Arn":
+		return "", fmt.Errorf("%v is not resolved here: only ARNs are", argument)
+	case resource.Type == "AWS::Lambda::Function":
+		return functionARN(r.nameOf(id)), nil
+	default:
+		return "arn:aws:e2e:" + region + ":" + accountID + ":" + r.nameOf(id), nil
 	}
-	return functionARN(r.names[id]), nil
 }
 
 func functionARN(name string) string {

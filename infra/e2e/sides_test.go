@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -32,11 +33,11 @@ type side struct {
 	tables table.Writer
 }
 
-// sameSettings are the settings in which local mode differs from what the template has.
-var sameSettings = map[string]string{
-	"AAC_VERSION":         "local",
-	"AAC_ALLOWED_ORIGINS": "http://localhost:*,http://127.0.0.1:*,http://[::1]:*",
-}
+// In these the template's defaults differ from local mode.
+var (
+	sameSettings   = map[string]string{"AAC_VERSION": "local"}
+	sameParameters = map[string]string{"AllowedOrigins": "http://localhost:*,http://127.0.0.1:*,http://[::1]:*"}
+)
 
 // startDeployed starts the system as it is deployed, for one test.
 func startDeployed(t *testing.T, cfg Config) *System {
@@ -66,7 +67,7 @@ func startBoth(t *testing.T) (sides [2]*side) {
 			t.Error(err)
 		}
 	})
-	deployed := startDeployed(t, Config{Settings: sameSettings})
+	deployed := startDeployed(t, Config{Settings: sameSettings, Parameters: sameParameters})
 	return [2]*side{
 		{t, "local mode", local.URL, local.Tokens, local.Tables},
 		{t, "as deployed", deployed.URL, deployed.Access.Tokens, writer.Open(deployed.Conn)},
@@ -92,7 +93,8 @@ func (s *side) send(c call) answer {
 	s.t.Helper()
 	r, err := http.NewRequestWithContext(s.t.Context(), c.method, s.url+c.path, strings.NewReader(c.body))
 	if err != nil {
-		s.t.Fatal(err)
+		s.t.Error(s.name, err)
+		return answer{}
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/json, text/event-stream")
@@ -110,14 +112,23 @@ func (s *side) send(c call) answer {
 	}
 	resp, err := http.DefaultClient.Do(r)
 	if err != nil {
-		s.t.Fatalf("%s: %v", s.name, err)
+		s.t.Error(s.name, err) // not Fatal: callers come side by side
+		return answer{}
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)
 	if err != nil {
-		s.t.Fatalf("%s: %v", s.name, err)
+		s.t.Error(s.name, err)
 	}
 	return answer{resp.StatusCode, resp.Header, string(body)}
+}
+
+// get makes a request of a handler without a server.
+func get(t *testing.T, h http.Handler, path string) answer {
+	t.Helper()
+	recorder := httptest.NewRecorder()
+	h.ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, path, nil))
+	return answer{recorder.Code, recorder.Header(), recorder.Body.String()}
 }
 
 // door is a way to call a tool.

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -20,7 +22,8 @@ import (
 type Config struct {
 	Addr    string // where the API listens: host:port; port 0 takes any free port
 	Builder *builder
-	// Parameters are those of the template that are not to have their defaults.
+	// Parameters are those of the template that are not to have their defaults. PublicBaseUrl is
+	// where the system listens, unless it is among them.
 	Parameters map[string]string
 	// Settings are further variables of every function's environment, or other values of them.
 	Settings map[string]string
@@ -67,7 +70,9 @@ func (s *System) open(ctx context.Context, cfg Config) (front http.Handler, err 
 	if err != nil {
 		return nil, err
 	}
-	r := resolver{Stack: cfg.Builder.stack, parameters: cfg.Parameters, names: map[string]string{"DataTable": tables.Data, "AuditTable": tables.Audit}}
+	parameters := map[string]string{"PublicBaseUrl": s.URL}
+	maps.Copy(parameters, cfg.Parameters)
+	r := resolver{Stack: cfg.Builder.stack, parameters: parameters, names: map[string]string{"DataTable": tables.Data, "AuditTable": tables.Audit}}
 	if s.deployment, err = deploy(cfg.Builder, r, settings); err != nil {
 		return nil, err
 	}
@@ -76,8 +81,17 @@ func (s *System) open(ctx context.Context, cfg Config) (front http.Handler, err 
 	}
 	return gateway.New(gateway.API{
 		Routes: s.routes, Authorizer: s.authorizer, PublicBaseURL: s.URL, Stage: s.stage, Region: region, AccountID: accountID,
-		RequestID: uuid.NewString, Now: time.Now,
+		CORSOrigins: words(parameters["AllowedOrigins"]),
+		RequestID:   uuid.NewString, Now: time.Now,
 	})
+}
+
+// words takes a list of the template apart.
+func words(list string) []string {
+	if list == "" {
+		return nil
+	}
+	return strings.Split(list, ",")
 }
 
 // startData starts the engine with the demo data in it.
