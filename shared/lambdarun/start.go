@@ -81,7 +81,7 @@ type Program struct {
 	SignIn  signin.Config
 	Origins []string     // ServeFront: the web pages that may call
 	Invoker tool.Invoker // ServeFront: the tools
-	Reader  table.Reader // ServeAudit: the audit table
+	Reader  table.Reader // ServeAudit: the audit table; ServeWidget: the data table too
 }
 
 // ServeFront runs an HTTP front that reaches these tools in functions of their own, and no
