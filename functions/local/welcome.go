@@ -50,10 +50,13 @@ func printLines(w io.Writer, s *system.System) {
 	} else {
 		fmt.Fprintf(w, "\nFor the lines below:\n  TOKEN=$(sed -n 's/.*\"editor\": \"\\(.*\\)\".*/\\1/p' '%s')\n", s.TokenFile)
 	}
-	fmt.Fprintf(w, `
+	if s.SignsIn {
+		fmt.Fprintf(w, `
 Any client, signing in as one of the demo's people in the browser:
-  claude mcp add --transport http aacworkflow %[1]s
-
+  claude mcp add --transport http aacworkflow %s
+`, s.MCPURL())
+	}
+	fmt.Fprintf(w, `
 Claude Code, with a token:
   claude mcp add --transport http aacworkflow %[1]s --header "Authorization: Bearer %[2]s"
 

@@ -22,10 +22,12 @@ import (
 // issuer like any other: its keys are fetched over HTTP, and who a token belongs to stands in the
 // table.
 
-// issuerOr returns the issuer whose tokens are taken: the one given, else the system itself.
-func (s *System) issuerOr(given signin.Issuer) signin.Issuer {
-	if given.URL != "" {
-		return given
+// issuer returns the issuer whose tokens are taken: the one given, else the system itself. A
+// system that other machines can reach has none of its own: whoever reaches it could sign in as
+// anybody, and the traffic is not encrypted.
+func (s *System) issuer(cfg Config) signin.Issuer {
+	if cfg.Issuer.URL != "" || cfg.Expose {
+		return cfg.Issuer
 	}
 	return signin.Issuer{URL: s.URL, KeysURL: s.URL + authserver.KeysPath, DenyList: true}
 }

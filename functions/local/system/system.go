@@ -32,7 +32,7 @@ type Config struct {
 	// any address as their host.
 	Expose bool
 	// Issuer is an authorization server whose access tokens are taken besides personal tokens;
-	// none: the system is its own.
+	// none: the system is its own, unless Expose.
 	Issuer signin.Issuer
 	// AllScopes makes the first challenge ask for every scope at once.
 	AllScopes bool
@@ -48,6 +48,8 @@ type System struct {
 	WorkspaceID tracker.ID
 	// Tokens are those of local.json: reader, editor, owner and outsider.
 	Tokens map[string]string
+	// SignsIn tells that clients can sign people in here, with nothing but the address of /mcp.
+	SignsIn bool
 	// TokenFile is the path of local.json.
 	TokenFile string
 	// Issued are the tokens that are new since this start.
@@ -104,7 +106,8 @@ func (s *System) open(ctx context.Context, cfg Config) error {
 	if err := s.openData(ctx, cfg); err != nil {
 		return err
 	}
-	cfg.Issuer = s.issuerOr(cfg.Issuer)
+	cfg.Issuer = s.issuer(cfg)
+	s.SignsIn = cfg.Issuer.URL == s.URL
 	if err := s.prepareSignIn(ctx, cfg); err != nil {
 		return errors.Join(err, s.Tables.Close())
 	}
