@@ -21,8 +21,8 @@ type function struct {
 	timeout   time.Duration
 	memory    string // MB
 	settings  map[string]string
-	program   func() (string, error) // builds it, if that is not done
-	rie       string                 // the emulator
+	program   string // its path
+	rie       string // that of the emulator
 	client    *http.Client
 
 	turn     chan struct{} // held by who calls
@@ -75,11 +75,8 @@ func (f *function) started(ctx context.Context) (*instance, error) {
 	if f.instance != nil {
 		return f.instance, nil
 	}
-	program, err := f.program()
-	if err != nil {
-		return nil, err
-	}
-	f.instance, err = startInstance(ctx, f.rie, program, f.environment(), &f.log)
+	var err error
+	f.instance, err = startInstance(ctx, f.rie, f.program, f.environment(), &f.log)
 	return f.instance, err
 }
 

@@ -75,7 +75,7 @@ func largeFunction(t *testing.T) *function {
 	}
 	f := &function{
 		name: "large", timeout: 20 * time.Second, memory: "512", settings: map[string]string{},
-		program: func() (string, error) { return program, nil }, rie: programs.rie, client: http.DefaultClient, turn: make(chan struct{}, 1),
+		program: program, rie: programs.rie, client: http.DefaultClient, turn: make(chan struct{}, 1),
 	}
 	t.Cleanup(func() {
 		if err := f.close(); err != nil {

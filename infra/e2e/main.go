@@ -47,7 +47,7 @@ func run(ctx context.Context, addr, dir string) error {
 	if err := s.Access.WriteFile(file, s.URL); err != nil {
 		return errors.Join(err, s.Close())
 	}
-	fmt.Printf("The connector as it is deployed: %s/mcp\nThe tokens are in %s. Functions are built at their first call.\nStop with Ctrl-C; the data are then gone.\n", s.URL, file)
+	fmt.Printf("The connector as it is deployed: %s/mcp\nThe tokens are in %s.\nStop with Ctrl-C; the data are then gone.\n", s.URL, file)
 	<-ctx.Done()
 	return s.Close()
 }

@@ -37,7 +37,7 @@ func deploy(b *builder, r resolver, extra map[string]string) (*deployment, error
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", declaration.LogicalID, err)
 		}
-		f.program, f.rie, f.client = func() (string, error) { return b.program(f.logicalID) }, b.rie, client
+		f.program, f.rie, f.client = b.program(f.logicalID), b.rie, client
 		d.functions[f.logicalID] = f
 	}
 	return d, d.readAPI(r)
