@@ -5,7 +5,7 @@
 //
 // It is for `make browser` and CI. It is no browser library: pipe.go speaks just as much of the
 // DevTools protocol as is needed here, over a pipe, and needs nothing but the browser. Open
-// walk.go for what is tried.
+// steps.go for what is tried.
 package main
 
 import (
