@@ -31,6 +31,7 @@ func checkTemplate(s *stack.Stack, programs, settings []string) (findings []stri
 	saw.tables = gather(checkTables(s))
 	gather(checkFrontDoor(s), 0)
 	gather(checkChallenge(s), 0)
+	gather(checkSignIn(s), 0)
 	gather(checkOperation(s), 0)
 	return findings, saw
 }

@@ -146,3 +146,8 @@ func (e evaluation) holds(v any) (bool, error) {
 	}
 	return false, fmt.Errorf("%s is not understood", Short(v))
 }
+
+// Holds tells whether a condition of the stack, by its name, holds with these parameters.
+func (s *Stack) Holds(condition string, parameters map[string]string) (bool, error) {
+	return evaluation{s, parameters}.holds(map[string]any{"Condition": condition})
+}
