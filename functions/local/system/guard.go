@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"strings"
 
 	"github.com/aacworkflow/mcp-connector/shared/fault"
 )
@@ -67,7 +68,7 @@ func originsAllowed(origins []string) bool {
 }
 
 func isLoopback(host string) bool {
-	if host == "localhost" {
+	if strings.EqualFold(host, "localhost") {
 		return true
 	}
 	ip, err := netip.ParseAddr(trimBrackets(host))

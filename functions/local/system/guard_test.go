@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"testing"
 )
 
@@ -18,6 +19,8 @@ func TestGuard(t *testing.T) {
 		{"the printed address", "127.0.0.1:3000", nil, false, ""},
 		{"another port", "127.0.0.1:8080", nil, false, ""},
 		{"localhost", "localhost:3000", nil, false, ""},
+		{"localhost in another case", "LOCALHOST:3000", nil, false, ""},
+		{"another loopback address", "127.0.0.2:3000", nil, false, ""},
 		{"no port", "localhost", nil, false, ""},
 		{"version 6", "[::1]:3000", nil, false, ""},
 		{"version 6 without port", "[::1]", nil, false, ""},
@@ -57,5 +60,16 @@ func TestGuard(t *testing.T) {
 				t.Errorf("status %d, reason %q, passed %v; want the reason %q", w.Code, body.Reason, passed, test.reason)
 			}
 		})
+	}
+}
+
+// Whatever address the program prints, the MCP front answers there.
+func TestTheFrontKnowsItsOwnAddress(t *testing.T) {
+	for address, want := range map[string]string{
+		"http://127.0.0.1:3000": "127.0.0.1:*", "http://127.0.0.2:3000": "127.0.0.2:*", "http://[::1]:3000": "[::1]:*",
+	} {
+		if got := hosts(false, address); !slices.Contains(got, want) {
+			t.Errorf("%s: hosts %q lack %q", address, got, want)
+		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/google/uuid"
 	"github.com/oklog/ulid/v2"
@@ -47,7 +48,7 @@ func (s *System) wire(cfg Config) (http.Handler, error) {
 	tools := s.tools(tool.Deps{Settings: settings, Log: s.Tables, Logger: cfg.Log})
 	front := lambdarun.HTTP(mcpserver.New(mcpserver.Config{
 		Tools: catalog.All(), Invoker: lambdarun.InvokerOver(tools.invoke), Version: version,
-		Audit: settings, Log: s.Tables, Logger: cfg.Log, Hosts: hosts(cfg.Expose), Origins: loopbackOrigins, SignIn: signIn,
+		Audit: settings, Log: s.Tables, Logger: cfg.Log, Hosts: hosts(cfg.Expose, s.URL), Origins: loopbackOrigins, SignIn: signIn,
 	}), cfg.Log)
 	discovery := lambdarun.HTTP(rest.SignIn(signIn, rest.Discovery(catalog.Entries, version)), cfg.Log)
 	auditQuery := lambdarun.HTTP(rest.Audit(rest.AuditConfig{
@@ -120,12 +121,15 @@ func (s *System) authorizer(cfg Config, settings audit.Settings, signIn signin.C
 // loopbackOrigins are the pages that may call.
 var loopbackOrigins = []string{"http://localhost:*", "http://127.0.0.1:*", "http://[::1]:*"}
 
-// hosts are the names under which the MCP front may be called.
-func hosts(exposed bool) []string {
+// hosts are the names under which the MCP front may be called: those of this machine, and that of
+// the address itself, which can be any of the loopback ones.
+func hosts(exposed bool, address string) []string {
 	if exposed {
 		return []string{"*"}
 	}
-	return []string{"localhost:*", "127.0.0.1:*", "[::1]:*"}
+	own := strings.TrimPrefix(address, "http://")
+	own = own[:strings.LastIndexByte(own, ':')]
+	return []string{"localhost:*", "127.0.0.1:*", "[::1]:*", own + ":*"}
 }
 
 func newID() tracker.ID { return tracker.ID(uuid.Must(uuid.NewV7()).String()) }
