@@ -57,8 +57,13 @@ browser: ## Sign in with headless Chromium and the keyboard (installs it where a
 	$(GO) run ./infra/browser $(if $(SHOTS),-shots $(SHOTS))
 
 .PHONY: clients
-clients: ## Walk through the tools with the TypeScript and the Go SDK client
-	$(GO) run ./infra/clients
+clients: ## Walk through the tools with the TypeScript and the Go SDK client (PROGRAM to start)
+	$(GO) run ./infra/clients $(if $(PROGRAM),-program $(PROGRAM))
+
+.PHONY: e2e
+e2e: tools ## Run the functions as deployed, under Lambda's emulator: same answers, failures, clients
+	$(GO) test -count=1 ./infra/e2e
+	$(MAKE) clients PROGRAM=./infra/e2e
 
 .PHONY: sam-local-test
 sam-local-test: $(TOOLS)/bin/dynoxide $(TOOLS)/sam/installed ## Check what runs under sam local; as root it needs no running Docker

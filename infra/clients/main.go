@@ -36,15 +36,16 @@ type local struct {
 
 func main() {
 	running := flag.String("local", "", "the local.json of a running system with fresh demo data; empty to start one")
+	program := flag.String("program", "./functions/local", "the program to start: it reads ADDR and DATA, and writes local.json, as local mode does")
 	flag.Parse()
-	if err := run(context.Background(), *running); err != nil {
+	if err := run(context.Background(), *running, *program); err != nil {
 		fmt.Fprintln(os.Stderr, "clients:", err)
 		os.Exit(1)
 	}
 }
 
 // run walks through the running system of a local.json, or through one that it starts.
-func run(ctx context.Context, running string) (err error) {
+func run(ctx context.Context, running, program string) (err error) {
 	if running != "" {
 		if running, err = filepath.Abs(running); err != nil {
 			return err
@@ -56,7 +57,7 @@ func run(ctx context.Context, running string) (err error) {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	stop, err := start(ctx, dir)
+	stop, err := start(ctx, dir, program)
 	if err != nil {
 		return err
 	}
@@ -93,13 +94,13 @@ func walk(ctx context.Context, file string) error {
 	return nil
 }
 
-// start builds and starts the local program on a free port of the loopback interface.
-func start(ctx context.Context, dir string) (stop func() error, err error) {
-	program := filepath.Join(dir, "local")
-	build := exec.CommandContext(ctx, "go", "build", "-o", program, "./functions/local")
+// start builds and starts a program on a free port of the loopback interface.
+func start(ctx context.Context, dir, pkg string) (stop func() error, err error) {
+	program := filepath.Join(dir, "program")
+	build := exec.CommandContext(ctx, "go", "build", "-o", program, pkg)
 	build.Stderr = os.Stderr
 	if err := build.Run(); err != nil {
-		return nil, fmt.Errorf("build ./functions/local (run this from the directory of go.mod): %w", err)
+		return nil, fmt.Errorf("build %s (run this from the directory of go.mod): %w", pkg, err)
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -124,7 +125,7 @@ func start(ctx context.Context, dir string) (stop func() error, err error) {
 			return err
 		}
 		if err := cmd.Wait(); err != nil {
-			return fmt.Errorf("the local program did not stop cleanly: %w", err)
+			return fmt.Errorf("the program did not stop cleanly: %w", err)
 		}
 		return nil
 	}, nil
@@ -140,7 +141,7 @@ func waitFor(ctx context.Context, file string) (l local, err error) {
 		}
 		select {
 		case <-ctx.Done():
-			return l, fmt.Errorf("the local program did not start: %w", err)
+			return l, fmt.Errorf("the program did not start: %w", err)
 		case <-time.After(50 * time.Millisecond):
 		}
 	}

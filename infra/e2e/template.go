@@ -54,11 +54,11 @@ func newFunction(r resolver, declaration stack.Function, extra map[string]string
 	}
 	timeout, err := r.text(p["Timeout"])
 	if err != nil {
-		return nil, fmt.Errorf("Timeout: %w", err)
+		return nil, fmt.Errorf("its Timeout: %w", err)
 	}
 	seconds, err := strconv.Atoi(timeout)
 	if err != nil {
-		return nil, fmt.Errorf("Timeout: %w", err)
+		return nil, fmt.Errorf("its Timeout: %w", err)
 	}
 	f.timeout = time.Duration(seconds) * time.Second
 	variables, _ := stack.At(p, "Environment", "Variables").(map[string]any)
