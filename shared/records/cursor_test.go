@@ -79,6 +79,42 @@ func TestCursorPositionsHaveAForm(t *testing.T) {
 	}
 }
 
+// A list of my issues is another list for another member.
+func TestCursorOfMyIssuesIsMine(t *testing.T) {
+	db := worldTables(t)
+	for name, q := range map[string]tracker.IssueQuery{
+		"assignee": {Assignee: "me", Limit: 1}, "creator": {Creator: " Me ", Limit: 1},
+	} {
+		r := asking(db, trackertest.Mira)
+		q.Cursor, _ = nextCursor(cursor{Question: r.issueList(q).question, At: updatedSK(issueRow{UpdatedAt: 1, Number: 2})})
+		if _, err := r.ListIssues(ctx, q); err != nil {
+			t.Errorf("%s: her own cursor: %v", name, err)
+		}
+		if _, err := asking(db, trackertest.Jonas).ListIssues(ctx, q); fault.Of(err).Reason != fault.InvalidCursor {
+			t.Errorf("%s: the cursor of another member: %v", name, err)
+		}
+	}
+}
+
+// A window that no cursor of ours ends is refused, rather than counted from a made-up day.
+func TestCursorOfUsageEndsNearToday(t *testing.T) {
+	r := asking(worldTables(t), trackertest.Mira)
+	today := trackertest.Start
+	for end, good := range map[tracker.Day]bool{
+		dayOf(today): true, dayOf(today.AddDate(0, 0, 1)): true, dayOf(today.AddDate(0, 0, -7)): true,
+		dayOf(today.AddDate(0, 0, 2)): false, dayOf(today.AddDate(-2, 0, 0)): false, "9999-12-31": false, "0000-01-01": false, "": false,
+	} {
+		c, err := nextCursor(cursor{Question: r.question("dashboard_usage_daily", 7), At: string(dayOf(today)) + "#a#b", End: end})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = r.GetUsage(ctx, tracker.UsageQuery{Days: 7, Limit: 1, Cursor: c})
+		if good != (err == nil) || !good && fault.Of(err).Reason != fault.InvalidCursor {
+			t.Errorf("a window that ends on %q: %v", end, err)
+		}
+	}
+}
+
 // FuzzCursor gives a made-up cursor to every list: it is refused as invalid_cursor, or it
 // continues the list; nothing fails inside.
 func FuzzCursor(f *testing.F) {

@@ -30,8 +30,8 @@ func (r *reader) GetUsage(ctx context.Context, q tracker.UsageQuery) (tracker.Us
 	}
 	end := r.call.Now().UTC()
 	if q.Cursor != "" { // midnight must not move the window between pages
-		if end, err = time.Parse(time.DateOnly, string(c.End)); err != nil {
-			return tracker.Usage{}, invalidCursor()
+		if end, err = windowEnd(c.End, end); err != nil {
+			return tracker.Usage{}, err
 		}
 	}
 	u := tracker.Usage{StartDate: dayOf(end.AddDate(0, 0, 1-days)), EndDate: dayOf(end), TZ: "UTC"}
@@ -44,6 +44,17 @@ func (r *reader) GetUsage(ctx context.Context, q tracker.UsageQuery) (tracker.Us
 	u.Rows, next = usagePage(rows, c.At, pageLimit(q.Limit))
 	u.NextCursor, err = nextCursor(cursor{Question: question, At: next, End: u.EndDate})
 	return u, err
+}
+
+// windowEnd reads the last day of a window from a cursor. One that we have made is of today or
+// of a day not long past; of tomorrow, if the clocks of two functions differ around midnight.
+//   - fault.Invalid: invalid_cursor
+func windowEnd(day tracker.Day, now time.Time) (time.Time, error) {
+	end, err := time.Parse(time.DateOnly, string(day))
+	if err != nil || end.After(now.AddDate(0, 0, 1)) || end.Before(now.AddDate(0, 0, -tracker.MaxDays)) {
+		return time.Time{}, invalidCursor()
+	}
+	return end, nil
 }
 
 func dayOf(t time.Time) tracker.Day { return tracker.Day(t.Format(time.DateOnly)) }

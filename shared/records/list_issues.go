@@ -61,12 +61,22 @@ func (r *reader) issueList(q tracker.IssueQuery) *issueList {
 	asked := q
 	asked.Limit, asked.Cursor = 0, ""
 	asked.Sort, asked.Direction = cmp.Or(q.Sort, tracker.SortUpdated), cmp.Or(q.Direction, tracker.Descending)
+	asked.Assignee, asked.Creator = r.named(q.Assignee), r.named(q.Creator)
 	l := &issueList{r: r, q: asked, question: r.question("list_issues", asked), form: updatedForm}
 	l.q.Limit = pageLimit(q.Limit)
 	if asked.Sort == tracker.SortCreated {
 		l.byNumber, l.form = true, createdForm
 	}
 	return l
+}
+
+// named puts the caller's id for me, so that a cursor does not mean another list in the hands of
+// another member.
+func (r *reader) named(ref tracker.AssigneeRef) tracker.AssigneeRef {
+	if strings.EqualFold(strings.TrimSpace(string(ref)), tracker.Me) {
+		return tracker.AssigneeRef(r.userID())
+	}
+	return ref
 }
 
 func (l *issueList) read(ctx context.Context) error {
@@ -104,8 +114,6 @@ func (l *issueList) assigneeAsWritten() (tracker.ID, bool) {
 	switch {
 	case ref == "":
 		return "", true
-	case strings.EqualFold(ref, tracker.Me):
-		return l.r.userID(), true
 	case tracker.IsID(ref):
 		return tracker.ID(strings.ToLower(ref)), true
 	}
