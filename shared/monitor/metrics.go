@@ -27,7 +27,7 @@ type Metric struct {
 
 // The metrics.
 var (
-	metricCalls = Metric{"Calls", "Count", [][]string{{dimTool, dimOutcome}, {dimTool}, {}},
+	metricCalls = Metric{"Calls", "Count", [][]string{{dimTool, dimOutcome}, {dimTool}, {dimOutcome}, {}},
 		"calls recorded; those that failed have the outcome error"}
 	metricDuration = Metric{"Duration", "Milliseconds", [][]string{{dimTool, dimOutcome}, {dimTool}},
 		"how long calls took"}

@@ -36,7 +36,7 @@ func TestMetrics(t *testing.T) {
 	everything(w)
 	got := w.series()
 	want := map[string]float64{
-		"Calls": 506, "Calls Tool=list_issues": 3, "Calls Tool=get_issue": 1, "Calls Tool=_mcp": 1, "Calls Tool=_admin": 1, "Calls Tool=unknown": 500,
+		"Calls": 506, "Calls Outcome=success": 3, "Calls Outcome=denied": 502, "Calls Outcome=error": 1, "Calls Tool=list_issues": 3, "Calls Tool=get_issue": 1, "Calls Tool=_mcp": 1, "Calls Tool=_admin": 1, "Calls Tool=unknown": 500,
 		"Calls Tool=list_issues Outcome=success": 2, "Calls Tool=list_issues Outcome=error": 1, "Calls Tool=get_issue Outcome=denied": 1,
 		"Calls Tool=_mcp Outcome=denied": 1, "Calls Tool=_admin Outcome=success": 1, "Calls Tool=unknown Outcome=denied": 500,
 		"Duration Tool=list_issues": 3, "Duration Tool=get_issue": 1, "Duration Tool=_mcp": 1, "Duration Tool=_admin": 1, "Duration Tool=unknown": 500,
