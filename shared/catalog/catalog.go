@@ -70,9 +70,3 @@ func ScopesOf(name string) ([]identity.Scope, bool) {
 	}
 	return d.Scopes(), true
 }
-
-// Granted tells whether the principal may call the tool: the same check, by the same function,
-// as at the call itself.
-func Granted(p *identity.Principal, d *tool.Definition) bool {
-	return identity.Require(p, d.Scopes()...) == nil
-}

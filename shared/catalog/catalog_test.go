@@ -5,7 +5,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/aacworkflow/mcp-connector/shared/identity"
 	"github.com/aacworkflow/mcp-connector/shared/tool"
 )
 
@@ -61,38 +60,5 @@ func TestNamesAreUnique(t *testing.T) {
 			t.Errorf("%s is there twice", d.Name)
 		}
 		seen[d.Name] = true
-	}
-}
-
-// Every subset of scopes: granted is exactly what lies within it.
-func TestGranted(t *testing.T) {
-	scopes := identity.Scopes()
-	for bits := range 1 << len(scopes) {
-		p := &identity.Principal{WorkspaceID: "w", UserID: "u", TokenID: "t"}
-		for i, s := range scopes {
-			if bits&(1<<i) != 0 {
-				p.Scopes = append(p.Scopes, s)
-			}
-		}
-		for _, d := range All() {
-			want := true
-			for _, s := range d.Scopes() {
-				want = want && p.Has(s)
-			}
-			if got := Granted(p, d); got != want {
-				t.Errorf("%s with %v: granted %t, want %t", d.Name, p.Scopes, got, want)
-			}
-		}
-	}
-}
-
-func TestNobodyIsGrantedNothing(t *testing.T) {
-	everything := identity.Scopes()
-	for _, p := range []*identity.Principal{nil, {}, {WorkspaceID: "w", UserID: "u", Scopes: everything}, {UserID: "u", TokenID: "t", Scopes: everything}} {
-		for _, d := range All() {
-			if Granted(p, d) {
-				t.Errorf("%s is granted to %+v", d.Name, p)
-			}
-		}
 	}
 }
