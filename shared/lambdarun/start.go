@@ -152,6 +152,7 @@ func (p *program) connect(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("load the AWS configuration: %w", err)
 	}
+	cfg.APIOptions = append(cfg.APIOptions, dynamo.PlainBody)
 	p.aws = cfg
 	p.conn = dynamo.Conn{API: dynamodb.NewFromConfig(cfg), Tables: dynamo.Tables{Data: p.dataTable, Audit: p.auditTable}}
 	p.Log = appender.Open(p.conn)

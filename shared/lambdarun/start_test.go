@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/smithy-go/middleware"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/aacworkflow/mcp-connector/shared/identity/signin"
@@ -146,5 +148,27 @@ func TestFrontNeedsEveryFunction(t *testing.T) {
 func TestNewID(t *testing.T) {
 	if a, b := newID[string](), newID[string](); len(a) != 36 || a >= b {
 		t.Errorf("%s, %s: want two ids in order", a, b)
+	}
+}
+
+// TestClientsSendPlainBodies holds that whatever the program makes of its configuration keeps a
+// fast answer from tearing its connection down; see dynamo.PlainBody.
+func TestClientsSendPlainBodies(t *testing.T) {
+	_, err := prepare(env(map[string]string{envAuditTable: "audit"}), slog.New(slog.DiscardHandler), []string{envAuditTable}, func(p program) (Handler, error) {
+		for name, options := range map[string][]func(*middleware.Stack) error{"of all clients": p.aws.APIOptions, "of DynamoDB": p.conn.API.Options().APIOptions} {
+			stack := middleware.NewStack("test", smithyhttp.NewStackRequest)
+			for _, option := range options {
+				if err := option(stack); err != nil {
+					t.Error(err)
+				}
+			}
+			if _, ok := stack.Build.Get("PlainBody"); !ok {
+				t.Errorf("the options %s lack PlainBody", name)
+			}
+		}
+		return nil, nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
