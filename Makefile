@@ -71,6 +71,10 @@ sam-local-test: $(TOOLS)/bin/dynoxide $(TOOLS)/sam/installed ## Check what runs 
 	ARCH=$(HERE) SAM_CLI_TELEMETRY=0 $(TOOLS)/sam/bin/sam build
 	$(GO) run ./infra/samlocal -test
 
+.PHONY: second-opinion
+second-opinion: $(TOOLS)/moto/installed ## Run the storage contracts over another DynamoDB emulator, moto
+	$(GO) run ./infra/secondopinion $(abspath $(TOOLS)/moto/bin/moto_server)
+
 .PHONY: conformance
 conformance: ## Run the official MCP conformance suite, compare with docs/conformance.md
 	$(GO) run ./infra/conformance
@@ -143,6 +147,11 @@ $(TOOLS)/bin/aws-lambda-rie:
 $(TOOLS)/venv/installed: infra/requirements.txt
 	$(PYTHON) -m venv $(TOOLS)/venv
 	$(TOOLS)/venv/bin/python -m pip install --quiet --disable-pip-version-check -r infra/requirements.txt
+	@touch $@
+
+$(TOOLS)/moto/installed: infra/secondopinion/requirements.txt
+	$(PYTHON) -m venv $(TOOLS)/moto
+	$(TOOLS)/moto/bin/python -m pip install --quiet --disable-pip-version-check -r infra/secondopinion/requirements.txt
 	@touch $@
 
 $(TOOLS)/sam/installed: infra/samlocal/requirements.txt

@@ -8,6 +8,8 @@ package dynamotest
 import (
 	"context"
 	"crypto/rand"
+	"os"
+	"strings"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -26,10 +28,20 @@ const (
 // Server is a running engine, on a loopback port, with its data in memory.
 type Server struct{ endpoint string }
 
+// elsewhere names a variable with the URL of another engine, on loopback, to be used instead of
+// starting one: for a second opinion.
+const elsewhere = "AAC_TEST_DYNAMODB"
+
 // Start starts an engine that ends with the test. Start one for a top-level test and make a
 // Conn for each of its cases: that takes milliseconds.
 func Start(t testing.TB) *Server {
 	t.Helper()
+	if endpoint := os.Getenv(elsewhere); endpoint != "" {
+		if !strings.HasPrefix(endpoint, "http://127.0.0.1:") {
+			t.Fatalf("%s must begin with http://127.0.0.1: the tests make and change tables there", elsewhere)
+		}
+		return &Server{endpoint: endpoint}
+	}
 	engine, err := Launch("127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
