@@ -3,7 +3,8 @@
 // docs/conformance.md; without, it fails if that page is stale.
 //
 // It tests what the suite tests; what a tools-only, token-protected server must do besides is
-// tested in shared/mcpserver. Start with main.go; suite.go runs the suite and reads its results.
+// tested in shared/mcpserver. Start with main.go; suite.go runs the suite and reads its results,
+// fixtures.go is what the suite wants to find on a server.
 package main
 
 import (
@@ -38,6 +39,7 @@ type subject struct {
 
 var subjects = []subject{
 	{"product", "The connector as `make run` starts it, behind a proxy that adds a token: the suite has no way to send one.", startProduct},
+	{"fixtures", "The same program with the tools, prompts and resources that the suite prescribes beside its own: they are reached through the same front door, token check and guards, and each call of them is recorded. It is built for this test alone.", startFixtures},
 }
 
 func main() {
@@ -94,9 +96,15 @@ func test(ctx context.Context, s subject) (reports []report, err error) {
 	return reports, nil
 }
 
-// startProduct starts the local system, and before it a proxy that adds the owner's token.
+// startProduct and startFixtures start the local system, and before it a proxy that adds the
+// owner's token.
 func startProduct(ctx context.Context, dir string) (string, func() error, error) {
-	s, err := system.Start(ctx, system.Config{Addr: "127.0.0.1:0", Data: dir})
+	return startSystem(ctx, system.Config{Data: dir})
+}
+
+func startSystem(ctx context.Context, cfg system.Config) (string, func() error, error) {
+	cfg.Addr = "127.0.0.1:0"
+	s, err := system.Start(ctx, cfg)
 	if err != nil {
 		return "", nil, err
 	}

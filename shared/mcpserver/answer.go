@@ -15,8 +15,12 @@ import (
 
 // write sends a JSON answer.
 func write(w http.ResponseWriter, status int, body []byte) {
+	writeAs(w, status, "application/json", body)
+}
+
+func writeAs(w http.ResponseWriter, status int, contentType string, body []byte) {
 	h := w.Header()
-	h.Set("Content-Type", "application/json")
+	h.Set("Content-Type", contentType)
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(status)

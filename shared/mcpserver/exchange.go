@@ -21,6 +21,7 @@ type exchange struct {
 	deadline  time.Time // zero: none
 	msg       *message
 	modern    bool
+	extended  bool // for the extension, see extension.go
 
 	answered bool     // the SDK has a result to write
 	refused  *refusal // what to answer instead

@@ -50,6 +50,7 @@ func (f *front) admit(h http.Header, x *exchange) *refusal {
 	if refused == nil && x.msg.id != nil {
 		refused = f.check(x.msg, x.modern)
 	}
+	x.extended = refused == nil && f.ext.takes(x.msg)
 	return refused
 }
 
@@ -60,6 +61,8 @@ func (f *front) forward(w http.ResponseWriter, r *http.Request, x *exchange) {
 	switch {
 	case x.refused != nil:
 		f.deny(w, r, x, x.refused)
+	case err == nil && x.extended:
+		f.pass(w, r, x, answer)
 	case err == nil && x.answered && answer.status == http.StatusOK && answer.body.Len() > 0:
 		write(w, http.StatusOK, answer.body.Bytes())
 	default:
@@ -86,9 +89,14 @@ func (f *front) askSDK(answer *buffer, r *http.Request, x *exchange) (err error)
 	if name := x.msg.toolName(); name != "" {
 		header.Set(headerName, name)
 	}
-	body := x.msg.canonical()
+	sdk := f.sdk
+	if x.extended {
+		sdk = f.ext.streams
+		x.msg.addHeaders(header, r.Header)
+	}
+	body := x.msg.canonical(x.extended)
 	ctx := x.in(context.WithoutCancel(r.Context()))
-	f.sdk.ServeHTTP(answer, (&http.Request{
+	sdk.ServeHTTP(answer, (&http.Request{
 		Method: http.MethodPost, URL: r.URL, Host: r.Host, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 		Header: header, Body: io.NopCloser(bytes.NewReader(body)), ContentLength: int64(len(body)),
 	}).WithContext(ctx))
@@ -119,7 +127,7 @@ func (f *front) receive(next mcp.MethodHandler) mcp.MethodHandler {
 			x.answered = err == nil
 		}()
 		if method == "tools/list" {
-			return f.visible(x.principal), nil
+			return f.ext.list(f.visible(x.principal)), nil
 		}
 		return next(ctx, method, req)
 	}

@@ -139,8 +139,14 @@ func newStage(tb testing.TB, scopes ...identity.Scope) *stage {
 
 // restart makes the front anew, with another config.
 func (s *stage) restart(change func(*Config)) {
+	c := s.config()
+	change(&c)
+	s.inner = New(c)
+}
+
+func (s *stage) config() Config {
 	ids := 0
-	c := Config{
+	return Config{
 		Tools: definitions(), Invoker: s.invoker, Log: s.log, Version: "1.2.3",
 		Audit: audit.Settings{
 			Now:       fixedNow,
@@ -152,8 +158,6 @@ func (s *stage) restart(change func(*Config)) {
 		Origins: []string{"https://App.example.com", "http://localhost:*"},
 		SignIn:  signin.Config{BaseURL: "https://mcp.example.com"},
 	}
-	change(&c)
-	s.inner = New(c)
 }
 
 // ServeHTTP introduces the caller, as lambdarun does.

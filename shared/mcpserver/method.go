@@ -27,7 +27,7 @@ var methods = map[string]eras{
 
 // check refuses a request that no method takes, so that the SDK gets only what it can answer.
 func (f *front) check(m *message, modern bool) *refusal {
-	served := methods[m.method]
+	served := f.ext.method(m.method)
 	if (modern && !served.modern) || (!modern && !served.legacy) {
 		return noSuchMethod()
 	}
@@ -58,7 +58,7 @@ func (f *front) checkCall(m *message) *refusal {
 	switch {
 	case err != nil || name == "":
 		return badParams("name is missing: name the tool to call")
-	case f.tools[name] == nil:
+	case f.tools[name] == nil && !f.ext.tool(name):
 		return unknownTool()
 	case m.arguments != nil && m.arguments.Kind() != '{':
 		return badParams("arguments must be an object")
@@ -90,20 +90,21 @@ func (m *message) toolName() string {
 	return name
 }
 
-// canonical writes the message anew, with what was read of it and nothing else.
-func (m *message) canonical() []byte {
+// canonical writes the message anew, with what was read of it and nothing else. Of a call of
+// ours it leaves out what no call of ours has; whole keeps that.
+func (m *message) canonical(whole bool) []byte {
 	b := make([]byte, 0, 128+len(m.params))
 	b = append(append(b, `{"jsonrpc":"2.0","id":`...), m.id...)
 	b, _ = jsontext.AppendQuote(append(b, `,"method":`...), m.method)
 	if m.params != nil {
 		b = append(b, `,"params":`...)
-		b = m.appendParams(b)
+		b = m.appendParams(b, whole)
 	}
 	return append(b, '}')
 }
 
-func (m *message) appendParams(b []byte) []byte {
-	if m.method != "tools/call" {
+func (m *message) appendParams(b []byte, whole bool) []byte {
+	if whole || m.method != "tools/call" {
 		return append(b, m.params...)
 	}
 	b = append(append(b, `{"name":`...), m.name...)

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/aacworkflow/mcp-connector/shared/audit"
-	"github.com/aacworkflow/mcp-connector/shared/fault"
 )
 
 // Each message that asks for a tool has exactly one event. tool.Bind writes it for a call that
@@ -16,8 +15,8 @@ import (
 // Time for recording, even after the request's own deadline.
 const recordFor = 2 * time.Second
 
-// record writes the event of a call that this front refuses.
-func (f *front) record(ctx context.Context, x *exchange, tool string, transport audit.Transport, refused *fault.Fault) error {
+// record writes the event of a call that reaches no tool.Bind; outcome is why, nil for success.
+func (f *front) record(ctx context.Context, x *exchange, tool string, transport audit.Transport, outcome error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordFor)
 	defer cancel()
 	start := audit.Start{
@@ -28,5 +27,5 @@ func (f *front) record(ctx context.Context, x *exchange, tool string, transport 
 		start.Required = d.Scopes()
 	}
 	x.settled = true
-	return f.Audit.Begin(start).Record(ctx, f.Log, refused)
+	return f.Audit.Begin(start).Record(ctx, f.Log, outcome)
 }

@@ -67,12 +67,15 @@ type front struct {
 	tools   map[string]*tool.Definition
 	listing func() []listed
 	sdk     http.Handler
+	ext     *extension // nil: tools alone, as everywhere but in the conformance suite
 }
 
 // New returns the front for POST /mcp and ANY /tools/{name}. It finds the caller with
 // identity.FromContext and the rest of what is known of a request with audit.OriginFrom. It
 // panics if the config lacks something, for that is a mistake of the program.
-func New(c Config) http.Handler {
+func New(c Config) http.Handler { return build(c, nil) }
+
+func build(c Config, ext *extension) http.Handler {
 	switch {
 	case len(c.Tools) == 0:
 		panic("mcpserver: Config.Tools is empty")
@@ -81,7 +84,7 @@ func New(c Config) http.Handler {
 	case c.Version == "" || len(c.Hosts) == 0:
 		panic("mcpserver: Config needs Version and Hosts")
 	}
-	f := &front{Config: c, tools: make(map[string]*tool.Definition, len(c.Tools))}
+	f := &front{Config: c, ext: ext, tools: make(map[string]*tool.Definition, len(c.Tools))}
 	for _, d := range c.Tools {
 		f.tools[d.Name] = d
 	}
@@ -116,7 +119,7 @@ func (f *front) route(w http.ResponseWriter, r *http.Request) {
 
 // newSDK builds the one server that serves all requests.
 func (f *front) newSDK() http.Handler {
-	server := mcp.NewServer(&mcp.Implementation{Name: "aacworkflow", Title: "AACWorkflow", Version: f.Version}, &mcp.ServerOptions{
+	server := mcp.NewServer(&mcp.Implementation{Name: "aacworkflow", Title: "AACWorkflow", Version: f.Version}, f.ext.options(&mcp.ServerOptions{
 		Instructions: instructions,
 		// Tools alone, and no changes of their list. Without this the SDK promises logging and
 		// list changes, and clients hold streams open to wait for them.
@@ -125,14 +128,19 @@ func (f *front) newSDK() http.Handler {
 		SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) {
 			c.TTLMs, c.CacheScope = listTTL, "private"
 		},
-	})
+	}))
 	for _, d := range f.Tools {
 		server.AddTool(&mcp.Tool{Name: d.Name, InputSchema: anyObject}, f.handler(d))
 	}
+	f.ext.addTo(server)
 	server.AddReceivingMiddleware(f.receive)
+	return sdkHandler(server, true)
+}
+
+func sdkHandler(server *mcp.Server, jsonAnswers bool) http.Handler {
 	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{
 		Stateless:    true,
-		JSONResponse: true,
+		JSONResponse: jsonAnswers,
 		// Host and Origin are checked in guard.go, against a list.
 		DisableLocalhostProtection: true,
 	})

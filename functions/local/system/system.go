@@ -19,6 +19,7 @@ import (
 
 	"github.com/aacworkflow/mcp-connector/shared/embedded"
 	"github.com/aacworkflow/mcp-connector/shared/identity/signin"
+	"github.com/aacworkflow/mcp-connector/shared/mcpserver"
 	"github.com/aacworkflow/mcp-connector/shared/tracker"
 )
 
@@ -36,8 +37,11 @@ type Config struct {
 	Issuer signin.Issuer
 	// AllScopes makes the first challenge ask for every scope at once.
 	AllScopes bool
-	Now       func() time.Time // nil: the clock
-	Log       *slog.Logger     // nil: nothing is logged
+	// Front makes the MCP front; nil: mcpserver.New. The conformance suite is served by one that
+	// offers more.
+	Front func(mcpserver.Config) http.Handler
+	Now   func() time.Time // nil: the clock
+	Log   *slog.Logger     // nil: nothing is logged
 
 	openTables func(path string) (*embedded.DB, error) // nil: embedded.Open
 }
@@ -82,6 +86,9 @@ func Start(ctx context.Context, cfg Config) (*System, error) {
 	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Front == nil {
+		cfg.Front = mcpserver.New
 	}
 	if cfg.openTables == nil {
 		cfg.openTables = embedded.Open

@@ -46,7 +46,7 @@ func (s *System) wire(cfg Config) (http.Handler, error) {
 		return nil, err
 	}
 	tools := s.tools(tool.Deps{Settings: settings, Log: s.Tables, Logger: cfg.Log})
-	front := lambdarun.HTTP(mcpserver.New(mcpserver.Config{
+	front := lambdarun.HTTP(cfg.Front(mcpserver.Config{
 		Tools: catalog.All(), Invoker: lambdarun.InvokerOver(tools.invoke), Version: version,
 		Audit: settings, Log: s.Tables, Logger: cfg.Log, Hosts: hosts(cfg.Expose, s.URL), Origins: loopbackOrigins, SignIn: signIn,
 	}), cfg.Log)
