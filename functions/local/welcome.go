@@ -60,8 +60,8 @@ Any client, signing in as one of the demo's people in the browser:
 Claude Code, with a token:
   claude mcp add --transport http aacworkflow %[1]s --header "Authorization: Bearer %[2]s"
 
-MCP Inspector:
-  npx @modelcontextprotocol/inspector --cli %[1]s --transport http --method tools/list --header "Authorization: Bearer %[2]s"
+MCP Inspector (with Node 22.19 or later):
+  npx @modelcontextprotocol/inspector@latest --cli %[1]s --transport http --method tools/list --header "Authorization: Bearer %[2]s"
 
 curl:
   curl -s %[3]s/tools/list_issues -H "Authorization: Bearer %[2]s" -H "Content-Type: application/json" -d '{"limit": 3}'
