@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -42,6 +44,7 @@ var (
 // startDeployed starts the system as it is deployed, for one test.
 func startDeployed(t *testing.T, cfg Config) *System {
 	t.Helper()
+	lookAtSources(t)
 	cfg.Addr, cfg.Builder = "127.0.0.1:0", programs
 	s, err := Start(t.Context(), cfg)
 	if err != nil {
@@ -53,6 +56,24 @@ func startDeployed(t *testing.T, cfg Config) *System {
 		}
 	})
 	return s
+}
+
+// lookAtSources opens what the programs are built from. The go command keeps the result of a
+// test for as long as nothing has changed that the test has opened; it sees no other processes.
+func lookAtSources(t *testing.T) {
+	t.Helper()
+	root := filepath.Join("..", "..")
+	for _, name := range []string{"template.yaml", "Makefile", "go.mod", "go.sum", filepath.Join(".tools", "bin", emulator)} {
+		if _, err := os.Stat(filepath.Join(root, name)); err != nil && !os.IsNotExist(err) {
+			t.Fatal(err)
+		}
+	}
+	for _, dir := range []string{"functions", "shared"} {
+		err := filepath.WalkDir(filepath.Join(root, dir), func(_ string, _ fs.DirEntry, err error) error { return err })
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // startBoth starts local mode and the deployed system, with the demo data of this moment.
