@@ -126,6 +126,40 @@ var plantedInTemplate = []struct {
 		[]string{"mcp must end before API Gateway"}},
 	{"an alarm on each 401", "AuthorizerThrottleAlarm:", "MetricName: Throttles", "MetricName: Errors",
 		[]string{"each 401 is an error"}},
+	{"a widget that reads the tracker", "AuditWidgetFunction:", "['FIND#*']", "['FIND#*', 'WS#*']",
+		[]string{"audit_widget: may do what", "WS#*"}},
+	{"a widget on the internet", "AuditWidgetFunction:", "      Policies:", "      Events: {Show: {Type: Api, Properties: {RestApiId: !Ref Api, Method: GET, Path: /show, Auth: {Authorizer: NONE}}}}\n      Policies:",
+		[]string{"GET /show is answered by audit_widget, public"}},
+	{"a metric that nobody emits", "  Dashboard:", `"McpAudit","Calls","Outcome","success"`, `"McpAudit","Calls","Result","success"`,
+		[]string{`looks at McpAudit Calls by "Result": nobody emits that`}},
+	{"a value that there never is", "  Dashboard:", `"Outcome","success"`, `"Outcome","succeeded"`,
+		[]string{"Outcome is never succeeded"}},
+	{"a metric at which nobody looks", "  Dashboard:", `"McpAudit","Findings",{`, `"McpAudit","AuditTampering",{`,
+		[]string{"nobody looks at Findings by "}},
+	{"a search for nothing", "  Dashboard:", "{McpAudit,Reason}", "{McpAudit,Reasons}",
+		[]string{`McpAudit Denials by "Reasons": nobody emits that`}},
+	{"a tool that the dashboard lacks", "  Dashboard:", `"McpAudit","Calls","Tool","delete_issue"`, `"McpAudit","Calls","Tool","list_issues"`,
+		[]string{"does not show Calls of delete_issue"}},
+	{"a tool that shows nothing instead of zero", "  Dashboard:", "SUM([m3,z])", "SUM([m33,z])",
+		[]string{"SUM([m33,z]) is about nothing"}},
+	{"a function that is called otherwise", "  Dashboard:", "${AWS::StackName}-authorizer", "${AWS::StackName}-authoriser",
+		[]string{"there is no function stack-authoriser"}},
+	{"a metric that AWS does not have", "  Dashboard:", `"AWS/Lambda","IteratorAge"`, `"AWS/Lambda","Age"`,
+		[]string{"AWS/Lambda Age", "no such metric of AWS"}},
+	{"a dashboard that is no JSON", "  Dashboard:", `{"widgets":[`, `{"widgets":[,`,
+		[]string{"the dashboard is no JSON"}},
+	{"widgets over one another", "  Dashboard:", `"x":8,"y":6`, `"x":7,"y":6`,
+		[]string{"covers How calls end"}},
+	{"an alarm about another metric", "TamperingAlarm:", "MetricName: AuditTampering", "MetricName: Tampering",
+		[]string{"there is no alarm TamperingAlarm about McpAudit AuditTampering"}},
+	{"an alarm that knows no usual", "DenialAlarm:", "GreaterThanUpperThreshold", "GreaterThanThreshold",
+		[]string{"DenialAlarm must compare with what is usual"}},
+	{"a filter for words that nobody writes", "", `"anonymous request refused" }'`, `"anonymous request denied" }'`,
+		[]string{"AnonymousRefusals: say in infra/check/dashboard_test.go"}},
+	{"an archive that can be changed", "ArchiveBucket:", "Mode: !Ref AuditArchive", "Mode: GOVERNANCE",
+		[]string{"the archive must be locked"}},
+	{"an archive that reads other streams", "ArchiveRole:", "Resource: !GetAtt AuditStream.Arn", "Resource: '*'",
+		[]string{"ArchiveRole may do"}},
 	{"a parameter that must be answered", "  PublicBaseUrl:\n    Type", "    Default: ''\n", "",
 		[]string{"PublicBaseUrl has no default"}},
 }
@@ -147,7 +181,7 @@ func TestTemplateViolationsAreCaught(t *testing.T) {
 	programs, settings := programsIn(t), settingsOf(t)
 	for i, p := range plantedInTemplate {
 		t.Run(p.name, func(t *testing.T) {
-			findings, _ := checkTemplate(stacks[i], programs, settings)
+			findings, _ := checkTemplate(stacks[i], programs, settings, fileOf(root(t)))
 			wantFinding(t, findings, p.finding...)
 		})
 	}
@@ -161,10 +195,10 @@ func TestTemplateFollowsTheCode(t *testing.T) {
 		t.Fatal(err)
 	}
 	programs, settings := programsIn(t), settingsOf(t)
-	findings, _ := checkTemplate(s, append(programs, "archive_issue"), settings)
+	findings, _ := checkTemplate(s, append(programs, "archive_issue"), settings, fileOf(root(t)))
 	wantFinding(t, findings, "functions/archive_issue is no function")
-	findings, _ = checkTemplate(s, slices.DeleteFunc(programs, func(p string) bool { return p == "mcp" }), settings)
+	findings, _ = checkTemplate(s, slices.DeleteFunc(programs, func(p string) bool { return p == "mcp" }), settings, fileOf(root(t)))
 	wantFinding(t, findings, "there is no functions/mcp")
-	findings, _ = checkTemplate(s, programsIn(t), slices.DeleteFunc(settings, func(s string) bool { return s == "AAC_DATA_TABLE" }))
+	findings, _ = checkTemplate(s, programsIn(t), slices.DeleteFunc(settings, func(s string) bool { return s == "AAC_DATA_TABLE" }), fileOf(root(t)))
 	wantFinding(t, findings, "knows no setting AAC_DATA_TABLE")
 }

@@ -79,7 +79,8 @@ var roles = map[string][]string{
 		readsStream(), queries("AuditTable", "byWorkspace"), reads("BatchGetItem GetItem", "FIND#*", "MON#*"), commits("PutItem", "FIND#*", "MON#*"),
 		"Allow sns:Publish on ${FindingsTopic}", "Allow s3:ListBucket on ${AuditAside.Arn}", "Allow s3:PutObject on " + asideObjects,
 	},
-	"discovery": nil,
+	"audit_widget": {queries("AuditTable", "byWorkspace"), reads("Query", "FIND#*")},
+	"discovery":    nil,
 }
 
 // asideObjects is the one name of a resource with a wildcard: AWS makes up the names of the
@@ -204,7 +205,7 @@ func checkTrust(s *stack.Stack, role string) (findings []string) {
 
 // checkOtherRights finds rights beside the functions' roles.
 func checkOtherRights(s *stack.Stack, functions map[string]stack.Function) (findings []string) {
-	known := map[string]bool{"ApiGatewayLogRole": true}
+	known := map[string]bool{"ApiGatewayLogRole": true, "ArchiveRole": true} // checkArchive
 	for _, f := range functions {
 		known[f.Role] = true
 	}

@@ -68,6 +68,11 @@ var importRules = []rule{
 		never: also(functionNever, map[string]string{"shared/mcpserver": "it watches, it does not serve"})},
 	{pkg: "functions/audit_query", may: []string{"shared/lambdarun", "shared/dynamo/reader", "shared/rest"},
 		never: also(functionNever, map[string]string{"shared/dynamo/writer": noWrite, "shared/mcpserver": "it is no MCP"})},
+	{pkg: "shared/auditpage", may: []string{"shared/audit", "shared/monitor", "shared/catalog", "shared/identity", "shared/table", "shared/fault"},
+		never: also(domainNever, map[string]string{"text/template": keepsAll, "html/template": keepsAll})},
+	{pkg: "functions/audit_widget", may: []string{"shared/lambdarun", "shared/auditpage", "shared/dynamo/reader"},
+		never: also(functionNever, map[string]string{"shared/dynamo/writer": noWrite, "shared/mcpserver": "it shows the log, no more",
+			"text/template": keepsAll, "html/template": keepsAll, "net/rpc": keepsAll})},
 	{pkg: "functions/local", may: []string{"functions/local/..."}},
 	{pkg: "functions/local/...", may: []string{"shared/...", "functions/local/..."}},
 	{pkg: "infra/seed", may: []string{"functions/local/demo", "shared/dynamo", "shared/dynamo/writer", "shared/identity/token", "shared/records"}},
@@ -86,7 +91,7 @@ var importRules = []rule{
 	{pkg: "infra/conformance", may: []string{"functions/local/system", "shared/mcpserver"}},
 	{pkg: "infra/stack"},
 	{pkg: "infra/policy", may: []string{"infra/stack", "shared/dynamo", "shared/dynamo/schema"}},
-	{pkg: "infra/gen", may: []string{"shared/catalog", "shared/fault", "shared/identity", "shared/table", "shared/tool"},
+	{pkg: "infra/gen", may: []string{"shared/catalog", "shared/fault", "shared/identity", "shared/monitor", "shared/table", "shared/tool"},
 		never: map[string]string{"infra/check": "generator and guard share no code"}},
 }
 

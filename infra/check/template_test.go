@@ -17,9 +17,9 @@ import (
 // api_test.go, kept_test.go. checkTemplate runs them all.
 
 // sawInTemplate is how much the guards looked at.
-type sawInTemplate struct{ functions, statements, routes, responses, tables int }
+type sawInTemplate struct{ functions, statements, routes, responses, tables, metrics int }
 
-func checkTemplate(s *stack.Stack, programs, settings []string) (findings []string, saw sawInTemplate) {
+func checkTemplate(s *stack.Stack, programs, settings []string, read func(string) string) (findings []string, saw sawInTemplate) {
 	gather := func(found []string, seen int) int {
 		findings = append(findings, found...)
 		return seen
@@ -33,6 +33,9 @@ func checkTemplate(s *stack.Stack, programs, settings []string) (findings []stri
 	gather(checkChallenge(s), 0)
 	gather(checkSignIn(s), 0)
 	gather(checkOperation(s), 0)
+	saw.metrics = gather(checkMetrics(s, read))
+	gather(checkAlarms(s), 0)
+	gather(checkArchive(s), 0)
 	return findings, saw
 }
 
@@ -47,6 +50,7 @@ var environments = map[string]string{
 	"mcp":           "AAC_ALLOWED_ORIGINS AAC_AUDIT_RETENTION_DAYS AAC_AUDIT_TABLE AAC_TOOL_FUNCTIONS " + signInEnvironment,
 	"discovery":     signInEnvironment,
 	"audit_query":   "AAC_AUDIT_RETENTION_DAYS AAC_AUDIT_TABLE",
+	"audit_widget":  "AAC_AUDIT_RETENTION_DAYS AAC_AUDIT_TABLE AAC_DATA_TABLE",
 	"audit_monitor": "AAC_AUDIT_RETENTION_DAYS AAC_AUDIT_TABLE AAC_DATA_TABLE AAC_FINDINGS_TOPIC",
 }
 
@@ -200,11 +204,11 @@ func TestTemplate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	findings, saw := checkTemplate(s, programsIn(t), settingsOf(t))
+	findings, saw := checkTemplate(s, programsIn(t), settingsOf(t), fileOf(root(t)))
 	for _, f := range findings {
 		t.Error(f)
 	}
-	want := sawInTemplate{functions: len(promises) + 5, statements: 51, routes: len(promises) + len(routes), responses: 7, tables: 2}
+	want := sawInTemplate{functions: len(promises) + 6, statements: 53, routes: len(promises) + len(routes), responses: 7, tables: 2, metrics: 8*len(promises) + 41}
 	if saw != want {
 		t.Errorf("saw %+v, want %+v: a guard looks at the wrong thing, or a number here is old", saw, want)
 	}

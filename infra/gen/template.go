@@ -24,6 +24,7 @@ func templateParts() []output {
 		{"where the tools are", 10, toolFunctions},
 		{"which tools may be called", 16, toolARNs},
 		{"the tools", 2, toolResources},
+		{"rows of the dashboard", 10, dashboardRows},
 	}
 	all := make([]output, len(parts))
 	for i, p := range parts {
