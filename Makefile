@@ -26,9 +26,12 @@ run: ## Start the whole system here, with demo data (ADDR, DATA, RESET=1)
 HERE := $(if $(filter arm64 aarch64,$(shell uname -m)),arm64,x86_64)
 
 .PHONY: sam-local
-sam-local: $(TOOLS)/bin/dynoxide $(TOOLS)/sam/installed ## Run the functions as built for Lambda, in Docker, with demo data
-	ARCH=$(HERE) SAM_CLI_TELEMETRY=0 $(TOOLS)/sam/bin/sam build
+sam-local: $(TOOLS)/bin/dynoxide sam-build-here ## Run the functions as built for Lambda, in Docker, with demo data
 	$(GO) run ./infra/samlocal
+
+.PHONY: sam-build-here
+sam-build-here: $(TOOLS)/sam/installed
+	ARCH=$(HERE) SAM_CLI_TELEMETRY=0 $(TOOLS)/sam/bin/sam build
 
 ##@ Check it
 
@@ -66,10 +69,13 @@ e2e: tools ## Run the functions as deployed, under Lambda's emulator: same answe
 	$(MAKE) clients PROGRAM=./infra/e2e
 
 .PHONY: sam-local-test
-sam-local-test: $(TOOLS)/bin/dynoxide $(TOOLS)/sam/installed ## Check what runs under sam local; as root it needs no running Docker
+sam-local-test: $(TOOLS)/bin/dynoxide sam-build-here ## Check what runs under sam local; as root it needs no running Docker
 	@docker version >/dev/null 2>&1 || $(MAKE) $(TOOLS)/docker/installed
-	ARCH=$(HERE) SAM_CLI_TELEMETRY=0 $(TOOLS)/sam/bin/sam build
 	$(GO) run ./infra/samlocal -test
+
+.PHONY: ministack-test
+ministack-test: $(TOOLS)/ministack/installed sam-build-here ## Deploy the stack into an emulator of AWS and check it there
+	$(GO) run ./infra/ministack
 
 .PHONY: second-opinion
 second-opinion: $(TOOLS)/moto/installed ## Run the storage contracts over another DynamoDB emulator, moto
@@ -157,6 +163,11 @@ $(TOOLS)/moto/installed: infra/secondopinion/requirements.txt
 $(TOOLS)/sam/installed: infra/samlocal/requirements.txt
 	$(PYTHON) -m venv $(TOOLS)/sam
 	$(TOOLS)/sam/bin/python -m pip install --quiet --disable-pip-version-check -r infra/samlocal/requirements.txt
+	@touch $@
+
+$(TOOLS)/ministack/installed: infra/ministack/requirements.txt
+	$(PYTHON) -m venv $(TOOLS)/ministack
+	$(TOOLS)/ministack/bin/python -m pip install --quiet --disable-pip-version-check -r infra/ministack/requirements.txt
 	@touch $@
 
 # Debian's Docker, unpacked and not installed: for make sam-local-test where no daemon answers. busybox is for the

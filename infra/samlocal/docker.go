@@ -11,10 +11,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/aacworkflow/mcp-connector/infra/proc"
 )
 
 // docker is a Docker daemon, and how to reach it.
@@ -62,25 +63,25 @@ func startDocker(ctx context.Context) (*docker, error) {
 	cmd.Env = append(os.Environ(), "PATH="+dockerPath()+string(os.PathListSeparator)+os.Getenv("PATH"))
 	cmd.Stdout, cmd.Stderr = log, log
 	hadBridge := hasInterface(bridgeInterface)
-	daemon, err := startProcess("dockerd", cmd)
+	daemon, err := proc.Start("dockerd", cmd)
 	if err != nil {
 		return nil, fmt.Errorf("start a Docker daemon: %w; install dockerd (make sam-local-test does) and be root, or start Docker", err)
 	}
 	d := &docker{env: []string{"DOCKER_HOST=" + socket}, cli: installed("docker")}
 	d.stop = func() error {
-		err := daemon.stop(syscall.SIGTERM, daemonStopsWithin)
+		err := daemon.Stop(syscall.SIGTERM, daemonStopsWithin)
 		if !hadBridge && hasInterface(bridgeInterface) { // the daemon leaves it behind
 			err = errors.Join(err, exec.Command("ip", "link", "delete", bridgeInterface).Run())
 		}
 		return errors.Join(err, os.RemoveAll(dir))
 	}
-	err = daemon.waitUntil(ctx, daemonStartsWithin, func(ctx context.Context) error {
+	err = daemon.WaitUntil(ctx, daemonStartsWithin, func(ctx context.Context) error {
 		_, err := d.run(ctx, nil, "version", "--format", "{{.Server.Version}}")
 		return err
 	})
 	if err != nil {
 		said, _ := os.ReadFile(log.Name())
-		return nil, errors.Join(fmt.Errorf("the Docker daemon does not answer: %w: %s", err, lastLines(said, 5)), d.stop())
+		return nil, errors.Join(fmt.Errorf("the Docker daemon does not answer: %w: %s", err, proc.LastLines(said, 5)), d.stop())
 	}
 	return d, nil
 }
@@ -99,7 +100,7 @@ func (d *docker) run(ctx context.Context, stdin io.Reader, args ...string) (stri
 	var out, stderr bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, &out, &stderr
 	if err := cmd.Run(); err != nil {
-		return "", fmt.Errorf("docker %s: %w: %s", args[0], err, lastLines(stderr.Bytes(), 3))
+		return "", fmt.Errorf("docker %s: %w: %s", args[0], err, proc.LastLines(stderr.Bytes(), 3))
 	}
 	return strings.TrimSpace(out.String()), nil
 }
@@ -216,20 +217,4 @@ func installed(name string) string {
 func isFile(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular()
-}
-
-// architecture is this machine's, as AWS names it.
-func architecture() (string, error) {
-	switch runtime.GOARCH {
-	case "amd64":
-		return "x86_64", nil
-	case "arm64":
-		return "arm64", nil
-	}
-	return "", fmt.Errorf("Lambda knows no processor of the kind %s: use a machine with amd64 or arm64", runtime.GOARCH)
-}
-
-func lastLines(b []byte, n int) string {
-	lines := strings.Split(strings.TrimSpace(string(b)), "\n")
-	return strings.Join(lines[max(0, len(lines)-n):], "\n")
 }

@@ -5,8 +5,8 @@
 // With -test it checks what is there and ends: that calls work, and that the functions refuse
 // what sam local lets through and API Gateway would not. It is no measure of the front door,
 // which sam local only resembles; docs/sam-local.md lists where they differ. Start with
-// stack.go for what is started; template.go says what sam local must be told, check.go and
-// refuse.go what is checked.
+// stack.go for what is started; template.go says what sam local must be told, refuse.go what is
+// checked.
 package main
 
 import (
@@ -15,11 +15,12 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"os/signal"
 	"path/filepath"
 	"syscall"
+
+	"github.com/aacworkflow/mcp-connector/infra/proc"
 )
 
 func main() {
@@ -64,8 +65,8 @@ func serve(ctx context.Context, s settings) (err error) {
 	select {
 	case <-ctx.Done():
 		return nil
-	case <-st.api.ended:
-		return fmt.Errorf("sam local start-api ended: %w", errors.Join(st.api.err, errors.New("see what it printed")))
+	case <-st.api.Ended():
+		return fmt.Errorf("sam local start-api ended: %w", errors.Join(st.api.Err(), errors.New("see what it printed")))
 	}
 }
 
@@ -83,7 +84,7 @@ func check(ctx context.Context, s settings) (err error) {
 		err = errors.Join(err, log.Close())
 		if err != nil {
 			said, _ := os.ReadFile(log.Name())
-			fmt.Fprintf(os.Stderr, "what sam local printed last:\n%s\n", lastLines(said, 60))
+			fmt.Fprintf(os.Stderr, "what sam local printed last:\n%s\n", proc.LastLines(said, 60))
 		}
 		err = errors.Join(err, os.RemoveAll(dir))
 	}()
@@ -94,7 +95,7 @@ func check(ctx context.Context, s settings) (err error) {
 	}
 	defer func() { err = errors.Join(err, d.stop()) }()
 	for _, port := range []*string{&s.apiPort, &s.lambdaPort, &s.dynamoPort} {
-		if *port, err = freePort(); err != nil {
+		if *port, err = proc.FreePort(); err != nil {
 			return err
 		}
 	}
@@ -104,15 +105,4 @@ func check(ctx context.Context, s settings) (err error) {
 		return err
 	}
 	return runChecks(ctx, st)
-}
-
-// freePort returns a port that is free on all addresses, and that sam local, which takes ports
-// from 5000 to 9000 for its containers, leaves alone.
-func freePort() (string, error) {
-	l, err := net.Listen("tcp", ":0")
-	if err != nil {
-		return "", err
-	}
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	return port, errors.Join(err, l.Close())
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"github.com/aacworkflow/mcp-connector/infra/smoke"
 	"github.com/aacworkflow/mcp-connector/shared/catalog"
 )
 
@@ -22,18 +23,32 @@ import (
 // refused are the statuses of a refusal. sam local answers 502 where API Gateway answers 401.
 var refused = []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusBadGateway}
 
+// checker checks a stack whose data are fresh.
+type checker struct {
+	*smoke.Checker
+	stack *stack
+}
+
+func runChecks(ctx context.Context, st *stack) error {
+	c := &checker{smoke.New(st.url(), st.access.Tokens), st}
+	c.Basics(ctx)
+	c.Clients(ctx, st.file)
+	c.refusals(ctx)
+	return errors.Join(c.Report(), ctx.Err())
+}
+
 // refusals checks that nothing that is refused changes anything.
 func (c *checker) refusals(ctx context.Context) {
 	before, err := c.contents(ctx)
 	if err != nil {
-		c.check("read the tables", func() error { return err })
+		c.Check("read the tables", func() error { return err })
 		return
 	}
 	c.byAuthorizer(ctx)
 	c.pastTheAPI(ctx)
-	c.check("start without the authorizer", func() error { return c.stack.restartAPI(ctx, "--disable-authorizer") })
+	c.Check("start without the authorizer", func() error { return c.stack.restartAPI(ctx, "--disable-authorizer") })
 	c.withoutAuthorizer(ctx)
-	c.check("nothing changed by what was refused", func() error {
+	c.Check("nothing changed by what was refused", func() error {
 		after, err := c.contents(ctx)
 		if err == nil && after != before {
 			err = errors.New("the data table is another than before")
@@ -45,19 +60,19 @@ func (c *checker) refusals(ctx context.Context) {
 // byAuthorizer is what sam local's own front door refuses.
 func (c *checker) byAuthorizer(ctx context.Context) {
 	for _, r := range c.routes("") {
-		c.check("no token: "+r.path, func() error { return c.refuse(ctx, r) })
+		c.Check("no token: "+r.Path, func() error { return c.refuse(ctx, r) })
 	}
 	for name, value := range map[string]string{
 		"a wrong token": "Bearer aac_pat_00000000000000000000000000000000000000000000", "no token after Bearer": "Bearer ",
 		"another scheme": "Basic " + c.stack.access.Tokens["owner"], "a list": "Bearer " + c.stack.access.Tokens["owner"] + ", Bearer x",
 	} {
-		r := call("list_issues", "", `{}`)
-		r.header = map[string]string{"Authorization": value}
-		c.check(name, func() error { return c.refuse(ctx, r) })
+		r := smoke.Call("list_issues", "", `{}`)
+		r.Header = map[string]string{"Authorization": value}
+		c.Check(name, func() error { return c.refuse(ctx, r) })
 	}
 	for _, t := range catalog.Writers() {
-		c.check("a token without the scope: "+t.Name, func() error {
-			return c.refuse(ctx, call(t.Name, "reader", `{"issue_id":"AAC-42","title":"No","confirm":true}`))
+		c.Check("a token without the scope: "+t.Name, func() error {
+			return c.refuse(ctx, smoke.Call(t.Name, "reader", `{"issue_id":"AAC-42","title":"No","confirm":true}`))
 		})
 	}
 }
@@ -67,30 +82,30 @@ func (c *checker) byAuthorizer(ctx context.Context) {
 func (c *checker) withoutAuthorizer(ctx context.Context) {
 	claim := `{"authorizer":{"workspace_id":"11f5a76a-e241-5457-b33c-c82f20dd2a40","user_id":"u","token_id":"t","role":"owner","scopes":"issues:read issues:write"}}`
 	for _, r := range c.routes("owner") {
-		r.header = map[string]string{"X-GoLambdaProxy-ApiGw-Context": claim, "X-Amzn-Request-Context": claim}
-		c.check("no authorizer: "+r.method+" "+r.path, func() error {
-			_, err := c.want(ctx, http.StatusUnauthorized, r)
+		r.Header = map[string]string{"X-GoLambdaProxy-ApiGw-Context": claim, "X-Amzn-Request-Context": claim}
+		c.Check("no authorizer: "+r.Method+" "+r.Path, func() error {
+			_, err := c.Want(ctx, http.StatusUnauthorized, r)
 			return err
 		})
 	}
 }
 
 // routes are all routes that are not public, with arguments that would be accepted.
-func (c *checker) routes(token string) []request {
-	all := []request{
-		{method: "GET", path: "/tools", token: token}, {method: "GET", path: "/audit", token: token},
-		{method: "POST", path: "/mcp", token: token, body: `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_issues","arguments":{}}}`},
+func (c *checker) routes(token string) []smoke.Request {
+	all := []smoke.Request{
+		{Method: "GET", Path: "/tools", Token: token}, {Method: "GET", Path: "/audit", Token: token},
+		{Method: "POST", Path: "/mcp", Token: token, Body: `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_issues","arguments":{}}}`},
 	}
 	for _, d := range catalog.All() {
-		all = append(all, call(d.Name, token, `{"issue_id":"AAC-42","title":"No","content":"No","confirm":true}`))
+		all = append(all, smoke.Call(d.Name, token, `{"issue_id":"AAC-42","title":"No","content":"No","confirm":true}`))
 	}
 	return all
 }
 
-func (c *checker) refuse(ctx context.Context, r request) error {
-	status, body, err := c.send(ctx, r)
-	if err == nil && !slices.Contains(refused, status) {
-		err = fmt.Errorf("%s %s: status %d, want a refusal: %v", r.method, r.path, status, body)
+func (c *checker) refuse(ctx context.Context, r smoke.Request) error {
+	a, err := c.Send(ctx, r)
+	if err == nil && !slices.Contains(refused, a.Status) {
+		err = fmt.Errorf("%s %s: status %d, want a refusal: %v", r.Method, r.Path, a.Status, a.Body)
 	}
 	return err
 }
@@ -111,8 +126,8 @@ func (c *checker) pastTheAPI(ctx context.Context) {
 	}
 	c.invokeTools(ctx, "a token without scopes", whole, http.StatusForbidden)
 	for _, d := range catalog.All() {
-		c.check("past the API, an envelope of nobody: "+d.Name, func() error {
-			_, answer, err := c.invoke(ctx, d.Name, map[string]any{"principal": nil, "call_id": "c", "transport": "mcp",
+		c.Check("past the API, an envelope of nobody: "+d.Name, func() error {
+			answer, err := c.invoke(ctx, d.Name, map[string]any{"principal": nil, "call_id": "c", "transport": "mcp",
 				"arguments": map[string]any{"issue_id": "AAC-42", "confirm": true}})
 			if fault, _ := answer["fault"].(map[string]any); err == nil && fault["kind"] != "unauthenticated" {
 				err = fmt.Errorf("answered %v, want a fault of the kind unauthenticated", answer)
@@ -139,8 +154,8 @@ func (c *checker) invokeTools(ctx context.Context, name string, authorizer any, 
 			"body":           `{"issue_id":"AAC-42","title":"No","content":"No","confirm":true}`,
 			"requestContext": map[string]any{"requestId": "r", "authorizer": authorizer, "identity": map[string]any{"sourceIp": "127.0.0.1"}},
 		}
-		c.check("past the API, "+name+": "+d.Name, func() error {
-			_, answer, err := c.invoke(ctx, d.Name, event)
+		c.Check("past the API, "+name+": "+d.Name, func() error {
+			answer, err := c.invoke(ctx, d.Name, event)
 			if err == nil && answer["statusCode"] != float64(want) {
 				err = fmt.Errorf("status %v, want %d: %v", answer["statusCode"], want, answer["body"])
 			}
@@ -150,17 +165,22 @@ func (c *checker) invokeTools(ctx context.Context, name string, authorizer any, 
 }
 
 // invoke invokes the function of a tool by the Lambda API.
-func (c *checker) invoke(ctx context.Context, tool string, payload any) (int, map[string]any, error) {
+func (c *checker) invoke(ctx context.Context, tool string, payload any) (map[string]any, error) {
 	content, err := json.Marshal(payload)
 	if err != nil {
-		return 0, nil, err
+		return nil, err
 	}
 	url := "http://" + net.JoinHostPort(c.stack.address, c.stack.lambdaPort) + "/2015-03-31/functions/" + logicalID(tool) + "/invocations"
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader(string(content)))
 	if err != nil {
-		return 0, nil, err
+		return nil, err
 	}
-	return answerOf(c.http.Do(req))
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	a, err := smoke.AnswerOf(resp)
+	return a.Body, err
 }
 
 // logicalID is the name of a tool's function in the template.

@@ -2,17 +2,13 @@ package main
 
 import (
 	"archive/tar"
-	"context"
 	"errors"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/aacworkflow/mcp-connector/shared/catalog"
 )
@@ -86,58 +82,4 @@ func TestLogicalID(t *testing.T) {
 			t.Errorf("%s: the template has no %s", d.Name, logicalID(d.Name))
 		}
 	}
-}
-
-func TestProcess(t *testing.T) {
-	start := func(t *testing.T, script string) *process {
-		t.Helper()
-		p, err := startProcess("it", exec.Command("sh", "-c", script))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return p
-	}
-	never := func(context.Context) error { return errors.New("not yet") }
-	t.Run("ends by itself", func(t *testing.T) {
-		p := start(t, "exit 3")
-		err := p.waitUntil(t.Context(), time.Minute, never)
-		if err == nil || !strings.Contains(err.Error(), "it ended") || !strings.Contains(err.Error(), "exit status 3") {
-			t.Errorf("error %v", err)
-		}
-		if err := p.stop(syscall.SIGTERM, time.Minute); err != nil {
-			t.Errorf("stopping what has ended: %v", err)
-		}
-	})
-	t.Run("stops when told", func(t *testing.T) {
-		p := start(t, "exec sleep 60")
-		if err := p.waitUntil(t.Context(), time.Minute, func(context.Context) error { return nil }); err != nil {
-			t.Fatal(err)
-		}
-		if err := p.stop(syscall.SIGTERM, time.Minute); err != nil {
-			t.Error(err)
-		}
-	})
-	t.Run("is ended when it does not stop", func(t *testing.T) {
-		ready := filepath.Join(t.TempDir(), "ready")
-		p := start(t, "trap '' TERM; : > '"+ready+"'; exec sleep 60")
-		err := p.waitUntil(t.Context(), time.Minute, func(context.Context) error {
-			_, err := os.Stat(ready)
-			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := p.stop(syscall.SIGTERM, 10*time.Millisecond); err == nil || !strings.Contains(err.Error(), "was ended") {
-			t.Errorf("error %v", err)
-		}
-	})
-	t.Run("is not waited for without end", func(t *testing.T) {
-		p := start(t, "exec sleep 60")
-		if err := p.waitUntil(t.Context(), time.Millisecond, never); err == nil || !strings.Contains(err.Error(), "not ready") {
-			t.Errorf("error %v", err)
-		}
-		if err := p.stop(syscall.SIGKILL, time.Minute); err != nil {
-			t.Error(err)
-		}
-	})
 }

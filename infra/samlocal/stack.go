@@ -10,10 +10,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"time"
 
+	"github.com/aacworkflow/mcp-connector/infra/proc"
 	"github.com/aacworkflow/mcp-connector/infra/seed"
 	"github.com/aacworkflow/mcp-connector/shared/dynamo"
 	"github.com/aacworkflow/mcp-connector/shared/dynamo/dynamotest"
@@ -40,7 +40,7 @@ type stack struct {
 	template     string // path
 	data         dynamo.Conn
 	access       seed.Access
-	api          *process
+	api          *proc.Process
 	stops        []func() error
 }
 
@@ -68,7 +68,7 @@ func startStack(ctx context.Context, s settings, d *docker) (*stack, error) {
 
 // prepare finds out what is there, and writes the template.
 func (st *stack) prepare(ctx context.Context) (err error) {
-	if st.architecture, err = architecture(); err != nil {
+	if st.architecture, err = proc.Architecture(); err != nil {
 		return err
 	}
 	which, err := st.docker.ensureImage(ctx, imageFor(st.architecture))
@@ -118,7 +118,7 @@ func (st *stack) startLambda(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return p.waitUntil(ctx, samStartsWithin, func(ctx context.Context) error {
+	return p.WaitUntil(ctx, samStartsWithin, func(ctx context.Context) error {
 		conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", net.JoinHostPort(st.address, st.lambdaPort))
 		if err != nil {
 			return err
@@ -132,7 +132,7 @@ func (st *stack) startAPI(ctx context.Context, flags ...string) (err error) {
 	if err != nil {
 		return err
 	}
-	return st.api.waitUntil(ctx, samStartsWithin, func(ctx context.Context) error {
+	return st.api.WaitUntil(ctx, samStartsWithin, func(ctx context.Context) error {
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, st.url()+"/health", nil)
 		if err != nil {
 			return err
@@ -150,14 +150,14 @@ func (st *stack) startAPI(ctx context.Context, flags ...string) (err error) {
 
 // restartAPI starts the REST API anew, with other flags.
 func (st *stack) restartAPI(ctx context.Context, flags ...string) error {
-	if err := st.api.stop(syscall.SIGINT, samStopsWithin); err != nil {
+	if err := st.api.Stop(syscall.SIGINT, samStopsWithin); err != nil {
 		return err
 	}
 	return st.startAPI(ctx, flags...)
 }
 
 // sam starts a command of sam local on the template.
-func (st *stack) sam(command string, flags ...string) (*process, error) {
+func (st *stack) sam(command string, flags ...string) (*proc.Process, error) {
 	args := append([]string{"local", command, "--template-file", st.template, "--region", seed.Region,
 		"--skip-pull-image", "--warm-containers", "LAZY", "--parameter-overrides", "Architecture=" + st.architecture}, flags...)
 	if st.tell {
@@ -166,28 +166,19 @@ func (st *stack) sam(command string, flags ...string) (*process, error) {
 	cmd := exec.Command(samProgram, args...)
 	cmd.Env = append(samEnvironment(os.Environ()), st.docker.env...)
 	cmd.Stdout, cmd.Stderr = st.log, st.log
-	p, err := startProcess("sam local "+command, cmd)
+	p, err := proc.Start("sam local "+command, cmd)
 	if err != nil {
 		return nil, fmt.Errorf("start sam local: %w", err)
 	}
-	st.stops = append(st.stops, func() error { return p.stop(syscall.SIGINT, samStopsWithin) })
+	st.stops = append(st.stops, func() error { return p.Stop(syscall.SIGINT, samStopsWithin) })
 	return p, nil
 }
 
 // samEnvironment is an environment without credentials of the user's, which sam local would hand
-// to the functions.
+// to the functions, and without variables that it would put in the place of theirs.
 func samEnvironment(environ []string) []string {
-	kept := []string{
-		"SAM_CLI_TELEMETRY=0", "AWS_EC2_METADATA_DISABLED=true", "AWS_CONFIG_FILE=" + os.DevNull, "AWS_SHARED_CREDENTIALS_FILE=" + os.DevNull,
-		"AWS_REGION=" + seed.Region, "AWS_ACCESS_KEY_ID=" + seed.Key, "AWS_SECRET_ACCESS_KEY=" + seed.Key,
-	}
-	for _, pair := range environ {
-		// Nor may a variable of the shell replace one of the functions, as sam local lets it.
-		if !strings.HasPrefix(pair, "AWS_") && !strings.HasPrefix(pair, "AAC_") {
-			kept = append(kept, pair)
-		}
-	}
-	return kept
+	return proc.WithoutCredentials(environ, "SAM_CLI_TELEMETRY=0",
+		"AWS_REGION="+seed.Region, "AWS_ACCESS_KEY_ID="+seed.Key, "AWS_SECRET_ACCESS_KEY="+seed.Key)
 }
 
 func (st *stack) url() string { return "http://" + net.JoinHostPort("127.0.0.1", st.apiPort) }

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/aacworkflow/mcp-connector/infra/yamledit"
 )
 
 // TestLocalTemplate holds that the project's template is changed as sam local needs it, and not
@@ -19,33 +21,32 @@ func TestLocalTemplate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var before, after yaml.Node
-	if err := yaml.Unmarshal(original, &before); err != nil {
+	before, err := yamledit.Root(original)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if err := yaml.Unmarshal(changed, &after); err != nil {
+	after, err := yamledit.Root(changed)
+	if err != nil {
 		t.Fatal(err)
 	}
-	endpoint := member(after.Content[0], "Globals", "Function", "Environment", "Variables", "AWS_ENDPOINT_URL_DYNAMODB")
+	endpoint := yamledit.Member(after, "Globals", "Function", "Environment", "Variables", "AWS_ENDPOINT_URL_DYNAMODB")
 	if endpoint == nil || endpoint.Value != "http://here:1" {
 		t.Errorf("the endpoint is %v", endpoint)
 	}
 	functions := 0
-	resources := member(before.Content[0], "Resources")
-	for i := 0; i < len(resources.Content); i += 2 {
-		id := resources.Content[i].Value
-		left, right := resources.Content[i+1], member(after.Content[0], "Resources", id)
-		if member(left, "Type").Value == "AWS::Serverless::Function" {
+	yamledit.Entries(yamledit.Member(before, "Resources"), func(id string, left *yaml.Node) {
+		right := yamledit.Member(after, "Resources", id)
+		if yamledit.Member(left, "Type").Value == "AWS::Serverless::Function" {
 			functions++
-			if member(right, "Properties", "FunctionName") != nil {
+			if yamledit.Member(right, "Properties", "FunctionName") != nil {
 				t.Errorf("%s still has a name", id)
 			}
-			remove(member(left, "Properties"), "FunctionName")
+			yamledit.Remove(yamledit.Member(left, "Properties"), "FunctionName")
 		}
 		if got, want := marshal(t, right), marshal(t, left); got != want {
 			t.Errorf("%s has become\n%s", id, got)
 		}
-	}
+	})
 	if functions < 15 {
 		t.Errorf("saw only %d functions", functions)
 	}
@@ -63,12 +64,12 @@ func marshal(t *testing.T, n *yaml.Node) string {
 func TestLocalTemplateRefuses(t *testing.T) {
 	const globals = "Globals: {Function: {Environment: {Variables: {A: b}}}}\n"
 	for name, tt := range map[string]struct{ template, want string }{
-		"nothing":              {"", "empty"},
+		"nothing":              {"", "no mapping"},
 		"no YAML":              {"a: [", "read the template"},
 		"no Globals":           {"Resources: {}", "Globals"},
 		"no Resources":         {globals, "Resources"},
 		"functions unnamed":    {globals + "Resources: {F: {Type: AWS::Serverless::Function, Properties: {}}}", "leave this change out"},
-		"nothing but a string": {"text", "Globals"},
+		"nothing but a string": {"text", "no mapping"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := localTemplate([]byte(tt.template), nil); err == nil || !strings.Contains(err.Error(), tt.want) {
