@@ -56,11 +56,7 @@ func accessesOf(tables dynamo.Tables, input any) ([]access, error) {
 		c.item("GetItem", in.TableName, in.Key)
 	case *dynamodb.BatchGetItemInput:
 		for name, part := range in.RequestItems {
-			var keys []attributes
-			for _, key := range part.Keys {
-				keys = append(keys, key)
-			}
-			c.item("BatchGetItem", &name, keys...)
+			c.item("BatchGetItem", &name, part.Keys...)
 		}
 	case *dynamodb.QueryInput:
 		c.query(in)

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -278,6 +279,7 @@ func TestNoRoleGivesMore(t *testing.T) {
 		"read everything":        &dynamodb.ScanInput{TableName: data},
 	}
 	may := map[string]string{"read a token": "authorizer"}
+	silent := []string{"discovery", "audit_monitor", "audit_widget"} // they record nothing
 	asked := 0
 	for program := range functions {
 		p, err := ForFunction(s, program)
@@ -297,8 +299,7 @@ func TestNoRoleGivesMore(t *testing.T) {
 				recorder = other
 			}
 			err := p.Check(tables, &dynamodb.PutItemInput{TableName: audit, Item: pk("T#" + recorder + "#1")})
-			records := program != "discovery" && program != "audit_monitor"
-			if want := program == other && records; (err == nil) != want {
+			if want := program == other && !slices.Contains(silent, program); (err == nil) != want {
 				t.Errorf("%s records as %s: error %v", program, recorder, err)
 			}
 		}
