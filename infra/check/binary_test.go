@@ -34,7 +34,7 @@ func linkedBy(program string) ([]string, bool) {
 	others := map[string][]string{
 		"authorizer":    {"dynamodb BatchGetItem", "dynamodb GetItem", "dynamodb PutItem"},
 		"audit_query":   {"dynamodb PutItem", "dynamodb Query"},
-		"audit_widget":  {"dynamodb PutItem", "dynamodb Query"}, // PutItem comes with every program that has tables; its role has none
+		"audit_widget":  {"dynamodb Query"},
 		"audit_monitor": {"dynamodb BatchGetItem", "dynamodb GetItem", "dynamodb Query", "dynamodb TransactWriteItems", "sns Publish"},
 		"mcp":           {"dynamodb PutItem", "lambda Invoke"},
 		"discovery":     nil,
