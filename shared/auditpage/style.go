@@ -34,3 +34,14 @@ const Style = `
 .aac :focus-visible { outline: 3px solid var(--focus); outline-offset: 2px; }
 @media (forced-colors: active) { .aac-chart rect { stroke: CanvasText; } .aac-key { forced-color-adjust: none; } }
 `
+
+// PageStyle comes after Style on a page, where there is no dashboard around it.
+const PageStyle = `
+body.aac { margin: 0; }
+.aac-page main { max-width: 76em; margin: 0 auto; padding: 1.5em; }
+.aac-page h1 { font-size: 1.6em; margin: 0 0 0.4em; }
+.aac-scroll { overflow-x: auto; }
+.aac-page table { min-width: 44em; }
+#counts table, #findings table, #actors table, #reasons table { min-width: 0; }
+[hidden] { display: none !important; }
+`

@@ -41,6 +41,7 @@ type feed struct {
 	saved   time.Time // when the position was written
 	lost    bool      // records were set aside: the position must stay behind them
 	ended   chan struct{}
+	told    func() // after each batch: there may be findings
 	once    sync.Once
 }
 
@@ -67,12 +68,15 @@ func (s *System) startFeed(ctx context.Context, cfg Config) error {
 	m := monitor.New(monitor.Config{
 		Tables: s.Tables, Tools: catalog.Destroying(), Metrics: io.Discard, Logger: cfg.Log, Now: cfg.Now,
 	})
-	f := &feed{tables: s.Tables, monitor: lambdarun.Feed(m, cfg.Log), log: cfg.Log, now: cfg.Now, ended: make(chan struct{})}
+	f := &feed{tables: s.Tables, monitor: lambdarun.Feed(m, cfg.Log), log: cfg.Log, now: cfg.Now, ended: make(chan struct{}), told: s.changes.tell}
 	f.changed = sync.NewCond(&f.mu)
 	if err := f.catchUp(ctx); err != nil {
 		return fmt.Errorf("read what the monitor has missed: %w", err)
 	}
-	s.Tables.Watch(f.offer)
+	s.Tables.Watch(func(items []table.Item) {
+		f.offer(items)
+		s.changes.tell()
+	})
 	s.feed = f
 	go f.run()
 	return nil
@@ -187,6 +191,7 @@ func (f *feed) delivered(since time.Time) {
 	save := len(f.waiting) == 0 && since.Sub(f.saved) >= savePeriod
 	f.changed.Broadcast()
 	f.mu.Unlock()
+	f.told()
 	if save {
 		f.save(since)
 	}

@@ -14,6 +14,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"syscall"
 	"time"
 
@@ -63,9 +64,11 @@ type System struct {
 	// Tables are the data and the audit log, for tests that look behind the front door.
 	Tables *embedded.DB
 
-	feed   *feed
-	server *http.Server
-	failed chan error
+	feed    *feed
+	changes *changes // of what the page shows
+	server  *http.Server
+	failed  chan error
+	closing chan struct{} // closed when no more calls are taken
 }
 
 // Limits of the HTTP server. The front door is stricter on headers and bodies; these bound what
@@ -97,7 +100,7 @@ func Start(ctx context.Context, cfg Config) (*System, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &System{URL: urlOf(listener.Addr()), failed: make(chan error, 1)}
+	s := &System{URL: urlOf(listener.Addr()), failed: make(chan error, 1), changes: newChanges(), closing: make(chan struct{})}
 	if err := s.open(ctx, cfg); err != nil {
 		return nil, errors.Join(err, listener.Close())
 	}
@@ -132,6 +135,7 @@ func (s *System) open(ctx context.Context, cfg Config) error {
 		MaxHeaderBytes: maxHeaderBytes,
 		ErrorLog:       slog.NewLogLogger(cfg.Log.Handler(), slog.LevelWarn),
 	}
+	s.server.RegisterOnShutdown(sync.OnceFunc(func() { close(s.closing) })) // feeds of the page do not end by themselves
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"github.com/aacworkflow/mcp-connector/shared/audit"
+	"github.com/aacworkflow/mcp-connector/shared/auditpage"
 	"github.com/aacworkflow/mcp-connector/shared/catalog"
 	"github.com/aacworkflow/mcp-connector/shared/gateway"
 	"github.com/aacworkflow/mcp-connector/shared/identity/oauth"
@@ -35,16 +36,20 @@ const version = "local"
 //	GET  /.well-known/…      functions/discovery
 //	GET  /audit              functions/audit_query
 //	/authorize, /token, …    the authorization server; see oauth.go
+//	GET  / and /page…        the page; see page.go. It is no part of the front door
 //
 // Each is a handler of bytes, as on Lambda, so what crosses between them is what would cross
 // there.
 func (s *System) wire(cfg Config) (http.Handler, error) {
 	settings := audit.Settings{Now: cfg.Now, NewID: newEventID, Retention: audit.DefaultRetention}
 	signIn := signin.Config{BaseURL: s.URL, Issuer: cfg.Issuer, AllScopes: cfg.AllScopes}
-	authorizer, err := s.authorizer(cfg, settings, signIn)
+	verifier, err := s.verifier(cfg, signIn)
 	if err != nil {
 		return nil, err
 	}
+	authorizer := lambdarun.Authorizer(lambdarun.AuthorizerConfig{
+		Verifier: verifier, ScopesOf: catalog.ScopesOf, SignIn: signIn, Audit: settings, Log: s.Tables, Logger: cfg.Log,
+	})
 	tools := s.tools(tool.Deps{Settings: settings, Log: s.Tables, Logger: cfg.Log})
 	front := lambdarun.HTTP(cfg.Front(mcpserver.Config{
 		Tools: catalog.All(), Invoker: lambdarun.InvokerOver(tools.invoke), Version: version,
@@ -73,11 +78,15 @@ func (s *System) wire(cfg Config) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	return gateway.New(gateway.API{
+	door, err := gateway.New(gateway.API{
 		Routes: append(routes, oauth...), Authorizer: authorizer, PublicBaseURL: s.URL,
 		ChallengeScope: signIn.FirstScope(), CORSOrigins: loopbackOrigins,
 		RequestID: uuid.NewString, Now: cfg.Now, Log: cfg.Log,
 	})
+	return &auditSite{
+		next: door, tables: auditpage.Tables{Audit: s.Tables, Findings: s.Tables}, verifier: verifier,
+		changes: s.changes, closing: s.closing, now: cfg.Now, log: cfg.Log,
+	}, err
 }
 
 // toolFunctions are the functions of the tools, by name.
@@ -105,17 +114,11 @@ func (functions toolFunctions) invoke(ctx context.Context, name string, payload 
 	return f.Invoke(ctx, payload)
 }
 
-func (s *System) authorizer(cfg Config, settings audit.Settings, signIn signin.Config) (lambdarun.Handler, error) {
+// verifier tells whose a token is, a personal one or an access token.
+func (s *System) verifier(cfg Config, signIn signin.Config) (lambdarun.Verifier, error) {
 	members := records.Members(s.Tables)
 	access, err := oauth.New(oauth.Config{Issuers: signIn.Issuers(), Links: s.Tables, Members: members, Now: cfg.Now, Logger: cfg.Log})
-	if err != nil {
-		return nil, err
-	}
-	return lambdarun.Authorizer(lambdarun.AuthorizerConfig{
-		Verifier: oauth.Bearer{Personal: &token.Verifier{Tokens: s.Tables, Members: members, Now: cfg.Now}, Access: access},
-		ScopesOf: catalog.ScopesOf, SignIn: signIn,
-		Audit: settings, Log: s.Tables, Logger: cfg.Log,
-	}), nil
+	return oauth.Bearer{Personal: &token.Verifier{Tokens: s.Tables, Members: members, Now: cfg.Now}, Access: access}, err
 }
 
 // loopbackOrigins are the pages that may call.
