@@ -8,6 +8,7 @@ ENV     ?= default
 ARCH    ?= $(shell infra/arch.sh samconfig.toml $(ENV))
 TOOLS   := .tools
 DYNOXIDE_VERSION := 3.2.0
+HYDRA_DIR        := infra/interop/hydra
 RIE_VERSION      := v0.0.0-20261030222936-bef5c4ba774d
 
 .DEFAULT_GOAL := help
@@ -85,6 +86,10 @@ second-opinion: $(TOOLS)/moto/installed ## Run the storage contracts over anothe
 conformance: ## Run the official MCP conformance suite, compare with docs/conformance.md
 	$(GO) run ./infra/conformance
 
+.PHONY: interop
+interop: $(TOOLS)/bin/hydra ## Take the tokens of Ory Hydra, and refuse those that are not good (builds Hydra; needs a C compiler)
+	$(GO) run ./infra/interop
+
 .PHONY: golden
 golden: ## Rewrite the golden files of the tests; read the diff before you commit it
 	$(GO) test ./shared/catalog ./shared/tools/... ./infra/budget -update
@@ -149,6 +154,10 @@ $(TOOLS)/bin/dynoxide:
 $(TOOLS)/bin/aws-lambda-rie:
 	CGO_ENABLED=0 GOBIN=$(abspath $(TOOLS)/bin) $(GO) install \
 		github.com/aws/aws-lambda-runtime-interface-emulator/cmd/aws-lambda-rie@$(RIE_VERSION)
+
+# Ory Hydra, with its data in memory. Its version stands in a go.mod of its own. SQLite is in C.
+$(TOOLS)/bin/hydra: $(HYDRA_DIR)/go.mod $(HYDRA_DIR)/go.sum
+	cd $(HYDRA_DIR) && CGO_ENABLED=1 $(GO) build -trimpath -buildvcs=false -tags sqlite,json1 -o $(abspath $@) github.com/ory/hydra/v2
 
 $(TOOLS)/venv/installed: infra/requirements.txt
 	$(PYTHON) -m venv $(TOOLS)/venv
