@@ -1,11 +1,11 @@
 // Command browser walks through signing in with a real browser, headless Chromium, and with the
 // keyboard alone: it says who it is, reads the consent page as a screen reader would, unticks a
 // scope, and lets the program in. Then it tries to frame the page and to answer it from another
-// site. It starts a system of its own and ends with status 1 if anything is not as it should be.
+// site, and watches the audit log while calls are made. It starts a system of its own and ends with status 1 if anything is not as it should be.
 //
 // It is for `make browser` and CI. It is no browser library: pipe.go speaks just as much of the
 // DevTools protocol as is needed here, over a pipe, and needs nothing but the browser. Open
-// steps.go for what is tried.
+// steps.go and audit.go for what is tried.
 package main
 
 import (

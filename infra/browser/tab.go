@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"time"
 )
 
 // tab is one page of the browser.
@@ -124,9 +125,14 @@ func (t *tab) focused(ctx context.Context) (where string, err error) {
 }
 
 // shoot takes a picture of the whole page.
-func (t *tab) shoot(ctx context.Context, path string) error {
+func (t *tab) shoot(ctx context.Context, path string) error { return t.capture(ctx, path, true) }
+
+// shootWindow takes a picture of what the window shows.
+func (t *tab) shootWindow(ctx context.Context, path string) error { return t.capture(ctx, path, false) }
+
+func (t *tab) capture(ctx context.Context, path string, whole bool) error {
 	var got struct{ Data string }
-	if err := t.call(ctx, "Page.captureScreenshot", map[string]any{"format": "png", "captureBeyondViewport": true}, &got); err != nil {
+	if err := t.call(ctx, "Page.captureScreenshot", map[string]any{"format": "png", "captureBeyondViewport": whole}, &got); err != nil {
 		return err
 	}
 	b, err := base64.StdEncoding.DecodeString(got.Data)
@@ -182,4 +188,38 @@ func (t *tab) complaints() (all []string) {
 		}
 	}
 	return all
+}
+
+// holds waits until an expression is true on the page, however often that changes.
+func (t *tab) holds(ctx context.Context, expression string) error {
+	const limit = 10 // s
+	var got struct {
+		Result struct {
+			Value bool `json:"value"`
+		} `json:"result"`
+		Exception any `json:"exceptionDetails"`
+	}
+	err := t.call(ctx, "Runtime.evaluate", map[string]any{"awaitPromise": true, "returnByValue": true, "expression": fmt.Sprintf(`new Promise(resolve => {
+		const is = () => %s;
+		const see = new MutationObserver(() => { if (is()) { see.disconnect(); resolve(true); } });
+		see.observe(document, {subtree: true, childList: true, attributes: true, characterData: true});
+		if (is()) { see.disconnect(); resolve(true); }
+		setTimeout(() => { see.disconnect(); resolve(false); }, %d);
+	})`, expression, limit*1000)}, &got)
+	switch {
+	case err != nil:
+		return err
+	case got.Exception != nil:
+		return fmt.Errorf("the page cannot tell %s", expression)
+	case !got.Result.Value:
+		return fmt.Errorf("after %d s it is not so that %s", limit, expression)
+	}
+	return nil
+}
+
+// appears waits until an element has a text in it, and returns how long that took.
+func (t *tab) appears(ctx context.Context, selector, text string) (time.Duration, error) {
+	begun := time.Now()
+	err := t.holds(ctx, fmt.Sprintf(`(document.querySelector(%q)?.textContent ?? "").includes(%q)`, selector, text))
+	return time.Since(begun), err
 }

@@ -59,6 +59,7 @@ func walk(ctx context.Context, b *browser, dir, shots string) (err error) {
 		{"be sent back with an error", w.mistake},
 		{"frame the page", w.frame},
 		{"answer from another site", w.forge},
+		{"watch the audit log", w.watchLog},
 	} {
 		if err := step.do(ctx); err != nil {
 			return fmt.Errorf("%s: %w", step.name, err)

@@ -95,7 +95,8 @@ func eventRow(e audit.Event) []node {
 	}
 	return []node{
 		el("time", at("datetime", e.Timestamp.UTC().Format("2006-01-02T15:04:05.000000Z")), text(e.Timestamp.UTC().Format("01-02 15:04:05"))),
-		outcome, called, said(e.Actor), said(strings.TrimSpace(e.Client.Name + " " + e.Client.Version)), said(e.Target), said(e.SourceIP),
+		outcome, called, el("span", class("aac-id"), said(e.Actor)), said(strings.TrimSpace(e.Client.Name + " " + e.Client.Version)),
+		el("span", class("aac-any"), said(e.Target)), said(e.SourceIP),
 		text(fmt.Sprint(e.DurationMS)),
 	}
 }
