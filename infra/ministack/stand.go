@@ -144,7 +144,7 @@ func (s *stand) samDeploy(ctx context.Context, template string) error {
 		return err
 	}
 	cmd := exec.CommandContext(ctx, samProgram, "deploy", "--template-file", template, "--stack-name", stackName, "--resolve-s3",
-		"--capabilities", "CAPABILITY_IAM", "--no-confirm-changeset", "--region", seed.Region,
+		"--capabilities", "CAPABILITY_IAM", "--no-confirm-changeset", "--no-progressbar", "--region", seed.Region,
 		"--parameter-overrides", "Architecture="+architecture, "DeletionProtection=false", "PublicBaseUrl="+publicBaseURL)
 	cmd.Env = proc.WithoutCredentials(os.Environ(), "SAM_CLI_TELEMETRY=0", "AWS_ENDPOINT_URL="+s.endpoint,
 		"AWS_REGION="+seed.Region, "AWS_ACCESS_KEY_ID="+seed.Key, "AWS_SECRET_ACCESS_KEY="+seed.Key)

@@ -15,7 +15,7 @@ var anyMethod = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"}
 // ministackTemplate returns the template for MiniStack: the built one, less what MiniStack 1.5
 // refuses, and with what it takes from elsewhere than AWS does said there too.
 //
-//   - Alarms of metric math are left out: MiniStack refuses them.
+//   - Alarms of metric math and saved log queries are left out: MiniStack refuses them.
 //   - The method ANY is written as single methods: MiniStack's import of an API passes it over.
 //   - Gateway responses are resources besides: the import passes them over too.
 func ministackTemplate(built []byte) ([]byte, error) {
@@ -28,23 +28,28 @@ func ministackTemplate(built []byte) ([]byte, error) {
 	if responses == nil {
 		return nil, errors.New("the template has no resource Api with GatewayResponses: this program must follow it")
 	}
-	var alarms []string
+	var refused []string
 	yamledit.Entries(resources, func(id string, r *yaml.Node) {
 		switch kind := yamledit.Member(r, "Type"); {
 		case kind == nil:
-		case kind.Value == "AWS::CloudWatch::Alarm" && yamledit.Member(r, "Properties", "Metrics") != nil:
-			alarms = append(alarms, id)
+		case isRefused(kind.Value, r):
+			refused = append(refused, id)
 		case kind.Value == "AWS::Serverless::Function":
 			splitAny(yamledit.Member(r, "Properties", "Events"))
 		}
 	})
-	for _, id := range alarms {
+	for _, id := range refused {
 		yamledit.Remove(resources, id)
 	}
 	yamledit.Entries(responses, func(kind string, r *yaml.Node) {
 		yamledit.Add(resources, "GatewayResponse"+idOf(kind), gatewayResponse(kind, r))
 	})
 	return yaml.Marshal(root)
+}
+
+// isRefused tells whether MiniStack would refuse the template for a resource.
+func isRefused(kind string, r *yaml.Node) bool {
+	return kind == "AWS::Logs::QueryDefinition" || kind == "AWS::CloudWatch::Alarm" && yamledit.Member(r, "Properties", "Metrics") != nil
 }
 
 // splitAny replaces an event of the method ANY by one for each method.
