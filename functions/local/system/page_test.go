@@ -222,3 +222,56 @@ func TestCloseEndsFeeds(t *testing.T) {
 		t.Errorf("after the close: %v", kinds)
 	}
 }
+
+// TestAuditPagesHoldStillWhileCallsAreMade walks GET /audit in small pages, each of which is itself
+// an event, while others call: what there was at the start comes once each, in order.
+func TestAuditPagesHoldStillWhileCallsAreMade(t *testing.T) {
+	w := newWorld(t)
+	for range 30 {
+		w.rest("list_issues", w.Tokens["reader"], `{}`)
+	}
+	var want []string
+	for _, e := range w.events("owner") {
+		want = append(want, e.EventID)
+	}
+	slices.Reverse(want)
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				w.rest("list_issues", w.Tokens["editor"], `{"limit":0}`)
+			}
+		}
+	}()
+	var got []string
+	for cursor := ""; ; {
+		var page struct {
+			Events []audit.Event `json:"events"`
+			Next   string        `json:"next_cursor"`
+		}
+		path := "/audit?limit=3"
+		if cursor != "" {
+			path += "&cursor=" + cursor
+		}
+		w.send(http.MethodGet, path, w.Tokens["owner"], "").into(t, &page)
+		for _, e := range page.Events {
+			got = append(got, e.EventID)
+		}
+		if cursor = page.Next; cursor == "" {
+			break
+		}
+	}
+	close(stop)
+	<-stopped
+	if first := slices.Index(got, want[0]); first < 0 || !slices.Equal(got[first:], want) {
+		t.Errorf("the pages show %d events that were there, want these %d once each", len(got)-max(first, 0), len(want))
+	}
+	slices.Sort(got)
+	if all := len(got); len(slices.Compact(got)) != all {
+		t.Error("an event came twice")
+	}
+}
