@@ -44,6 +44,8 @@ func (e evaluation) text(v any) (string, error) {
 			return e.choose(argument)
 		case "Fn::Sub":
 			return e.sub(argument)
+		case "Fn::Join":
+			return e.join(argument)
 		}
 	}
 	return "", fmt.Errorf("%s is not understood", Short(v))
@@ -77,6 +79,22 @@ func (e evaluation) choose(v any) (string, error) {
 		return e.text(arguments[1])
 	}
 	return e.text(arguments[2])
+}
+
+func (e evaluation) join(v any) (string, error) {
+	arguments := List(v)
+	if len(arguments) != 2 {
+		return "", fmt.Errorf("Fn::Join %s needs two arguments", Short(v))
+	}
+	parts := make([]string, len(List(arguments[1])))
+	for i, part := range List(arguments[1]) {
+		var err error
+		if parts[i], err = e.text(part); err != nil {
+			return "", err
+		}
+	}
+	separator, err := e.text(arguments[0])
+	return strings.Join(parts, separator), err
 }
 
 var variable = regexp.MustCompile(`\$\{([^}!][^}]*)\}`)

@@ -26,6 +26,7 @@ func TestEvaluate(t *testing.T) {
 		{map[string]any{"Fn::Sub": "${A}-${B}"}, "1", "1-b"},
 		{fn("Sub", "${A}-${C}", map[string]any{"C": fn("If", "HasA", ref("A"), "none")}), "1", "1-1"},
 		{map[string]any{"Fn::GetAtt": []any{"T", "Arn"}}, "", "arn"},
+		{fn("Join", ",", []any{"x", ref("B"), ref("N")}), "", "x,b,5"}, {fn("Join", "", []any{}), "", ""},
 	} {
 		got, err := s.Evaluate(tt.v, map[string]string{"A": tt.a, "T.Arn": "arn"})
 		if got != tt.want || err != nil {
@@ -33,7 +34,7 @@ func TestEvaluate(t *testing.T) {
 		}
 	}
 	for _, v := range []any{
-		ref("Unknown"), fn("If", "Unknown", "a", "b"), fn("If", "HasA"), fn("Split", "a", "b"), []any{"a"}, map[string]any{"Fn::Sub": "${Unknown}"},
+		ref("Unknown"), fn("If", "Unknown", "a", "b"), fn("If", "HasA"), fn("Split", "a", "b"), fn("Join", ","), fn("Join", ",", []any{ref("Unknown")}), []any{"a"}, map[string]any{"Fn::Sub": "${Unknown}"},
 	} {
 		if got, err := s.Evaluate(v, nil); err == nil {
 			t.Errorf("%v was taken: %q", v, got)
