@@ -22,6 +22,7 @@ var needed = func() map[string][]string {
 		"audit_query":   {"AAC_AUDIT_TABLE"},
 		"discovery":     nil,
 		"audit_monitor": tool,
+		"audit_widget":  tool,
 	}
 }()
 

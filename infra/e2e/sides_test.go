@@ -20,6 +20,7 @@ import (
 	"github.com/aacworkflow/mcp-connector/functions/local/system"
 	"github.com/aacworkflow/mcp-connector/shared/dynamo/writer"
 	"github.com/aacworkflow/mcp-connector/shared/identity"
+	"github.com/aacworkflow/mcp-connector/shared/identity/signin"
 	"github.com/aacworkflow/mcp-connector/shared/identity/token"
 	"github.com/aacworkflow/mcp-connector/shared/records"
 	"github.com/aacworkflow/mcp-connector/shared/table"
@@ -35,10 +36,13 @@ type side struct {
 	tables table.Writer
 }
 
+// issuer is where both sides send people to sign in. Nobody does here.
+const issuer = "https://issuer.example.com"
+
 // In these the template's defaults differ from local mode.
 var (
 	sameSettings   = map[string]string{"AAC_VERSION": "local"}
-	sameParameters = map[string]string{"AllowedOrigins": "http://localhost:*,http://127.0.0.1:*,http://[::1]:*"}
+	sameParameters = map[string]string{"AllowedOrigins": "http://localhost:*,http://127.0.0.1:*,http://[::1]:*", "OAuthIssuer": issuer}
 )
 
 // startDeployed starts the system as it is deployed, for one test.
@@ -79,7 +83,9 @@ func lookAtSources(t *testing.T) {
 // startBoth starts local mode and the deployed system, with the demo data of this moment.
 func startBoth(t *testing.T) (sides [2]*side) {
 	t.Helper()
-	local, err := system.Start(t.Context(), system.Config{Addr: "127.0.0.1:0", Data: filepath.Join(t.TempDir(), "data")})
+	local, err := system.Start(t.Context(), system.Config{
+		Addr: "127.0.0.1:0", Data: filepath.Join(t.TempDir(), "data"), Issuer: signin.Issuer{URL: issuer},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -72,8 +72,7 @@ func (s *System) open(ctx context.Context, cfg Config) (front http.Handler, err 
 	}
 	parameters := map[string]string{"PublicBaseUrl": s.URL}
 	maps.Copy(parameters, cfg.Parameters)
-	r := resolver{Stack: cfg.Builder.stack, parameters: parameters, names: map[string]string{"DataTable": tables.Data, "AuditTable": tables.Audit}}
-	if s.deployment, err = deploy(cfg.Builder, r, settings); err != nil {
+	if s.deployment, err = deploy(cfg.Builder, parameters, settings); err != nil {
 		return nil, err
 	}
 	for _, f := range s.functions {

@@ -22,37 +22,36 @@ type deployment struct {
 }
 
 // deploy makes the functions and routes of the template. They start at their first call.
-func deploy(b *builder, r resolver, extra map[string]string) (*deployment, error) {
-	d := &deployment{functions: map[string]*function{}}
+// Parameters are those without their defaults; extra is for the environment of every function.
+func deploy(b *builder, parameters, extra map[string]string) (*deployment, error) {
 	declared, err := b.stack.Functions()
 	if err != nil {
 		return nil, err
 	}
-	for name, f := range declared {
-		r.names[f.LogicalID] = stackName + "-" + name
-	}
+	v := newValues(b.stack, declared, parameters)
+	d := &deployment{functions: map[string]*function{}}
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 4}}
 	for _, declaration := range declared {
-		f, err := newFunction(r, declaration, extra)
+		f, err := newFunction(v, declaration, extra)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", declaration.LogicalID, err)
 		}
 		f.program, f.rie, f.client = b.program(f.logicalID), b.rie, client
 		d.functions[f.logicalID] = f
 	}
-	return d, d.readAPI(r)
+	return d, d.readAPI(v)
 }
 
-func newFunction(r resolver, declaration stack.Function, extra map[string]string) (*function, error) {
+func newFunction(v values, declaration stack.Function, extra map[string]string) (*function, error) {
 	p := declaration.Properties
 	f := &function{logicalID: declaration.LogicalID, settings: map[string]string{}, turn: make(chan struct{}, 1)}
 	for property, value := range map[string]*string{"FunctionName": &f.name, "MemorySize": &f.memory} {
 		var err error
-		if *value, err = r.text(p[property]); err != nil {
+		if *value, err = v.text(p[property]); err != nil {
 			return nil, fmt.Errorf("%s: %w", property, err)
 		}
 	}
-	timeout, err := r.text(p["Timeout"])
+	timeout, err := v.text(p["Timeout"])
 	if err != nil {
 		return nil, fmt.Errorf("its Timeout: %w", err)
 	}
@@ -63,7 +62,7 @@ func newFunction(r resolver, declaration stack.Function, extra map[string]string
 	f.timeout = time.Duration(seconds) * time.Second
 	variables, _ := stack.At(p, "Environment", "Variables").(map[string]any)
 	for name, value := range variables {
-		if f.settings[name], err = r.text(value); err != nil {
+		if f.settings[name], err = v.text(value); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 	}
@@ -78,29 +77,29 @@ var methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.Me
 
 // readAPI reads the routes and the authorizer out of the API's description. Options is left to
 // the gateway.
-func (d *deployment) readAPI(r resolver) error {
-	apis := r.Names("AWS::ApiGateway::RestApi")
+func (d *deployment) readAPI(v values) error {
+	apis := v.Names("AWS::ApiGateway::RestApi")
 	if len(apis) != 1 {
 		return fmt.Errorf("the template has %d APIs, not one", len(apis))
 	}
-	stages := r.Names("AWS::ApiGateway::Stage")
+	stages := v.Names("AWS::ApiGateway::Stage")
 	if len(stages) != 1 {
 		return fmt.Errorf("the template has %d stages, not one", len(stages))
 	}
 	var err error
-	if d.stage, err = r.text(r.Resources[stages[0]].Properties["StageName"]); err != nil {
+	if d.stage, err = v.text(v.Resources[stages[0]].Properties["StageName"]); err != nil {
 		return err
 	}
-	body := r.Resources[apis[0]].Properties["Body"]
+	body := v.Resources[apis[0]].Properties["Body"]
 	uri := stack.At(body, "components", "securitySchemes", "Token", "x-amazon-apigateway-authorizer", "authorizerUri")
-	if d.authorizer, err = d.target(r, uri); err != nil {
+	if d.authorizer, err = d.target(v, uri); err != nil {
 		return fmt.Errorf("the authorizer: %w", err)
 	}
 	paths, _ := stack.At(body, "paths").(map[string]any)
 	for _, path := range slices.Sorted(maps.Keys(paths)) {
 		operations, _ := paths[path].(map[string]any)
 		for method, operation := range operations {
-			if err := d.addRoute(r, path, method, operation, operations); err != nil {
+			if err := d.addRoute(v, path, method, operation, operations); err != nil {
 				return fmt.Errorf("%s %s: %w", method, path, err)
 			}
 		}
@@ -111,11 +110,11 @@ func (d *deployment) readAPI(r resolver) error {
 	return nil
 }
 
-func (d *deployment) addRoute(r resolver, path, method string, operation any, beside map[string]any) error {
+func (d *deployment) addRoute(v values, path, method string, operation any, beside map[string]any) error {
 	if method == "options" { // answered by the gateway itself
 		return nil
 	}
-	target, err := d.target(r, stack.At(operation, "x-amazon-apigateway-integration", "uri"))
+	target, err := d.target(v, stack.At(operation, "x-amazon-apigateway-integration", "uri"))
 	if err != nil {
 		return err
 	}
@@ -139,8 +138,8 @@ func (d *deployment) addRoute(r resolver, path, method string, operation any, be
 }
 
 // target finds the function that an integration's address names.
-func (d *deployment) target(r resolver, uri any) (*function, error) {
-	text, err := r.text(uri)
+func (d *deployment) target(v values, uri any) (*function, error) {
+	text, err := v.text(uri)
 	if err != nil {
 		return nil, err
 	}
