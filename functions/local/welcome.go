@@ -66,6 +66,9 @@ MCP Inspector (with Node 22.19 or later):
 curl:
   curl -s %[3]s/tools/list_issues -H "Authorization: Bearer %[2]s" -H "Content-Type: application/json" -d '{"limit": 3}'
 
+The audit log as it happens, in a browser (it asks for the owner's token):
+  %[3]s/
+
 Stop with Ctrl-C.
 `, s.MCPURL(), token, s.URL)
 }
