@@ -126,8 +126,11 @@ func (e widgetEvent) fields() Fields {
 // given is the workspace that the dashboard is for, if it says so.
 func (e widgetEvent) given() string { return cmp.Or(e.Workspace, e.Context.Params.Workspace) }
 
-// reader's mistakes are told in the widget; all other errors only in the log.
-type mistake struct{ error }
+// mistake is what the reader must do otherwise. It is said in the widget; all other errors are said
+// in the log alone.
+type mistake string
+
+func (m mistake) Error() string { return string(m) }
 
 func (w Widget) body(ctx context.Context, fields Fields, in *widgetContext) ([]node, error) {
 	report, err := w.report(ctx, fields, in)
@@ -149,14 +152,14 @@ func (w Widget) report(ctx context.Context, fields Fields, in *widgetContext) (R
 	workspace := fields[FieldWorkspace]
 	switch {
 	case workspace == "":
-		return Report{}, mistake{errors.New("Enter the id of a workspace.")}
+		return Report{}, mistake("Enter the id of a workspace.")
 	case !isID(workspace):
-		return Report{}, mistake{errors.New("The id of a workspace has letters, digits, hyphens and underscores only, at most 64.")}
+		return Report{}, mistake("The id of a workspace has letters, digits, hyphens and underscores only, at most 64.")
 	}
 	now := w.settings.Now()
 	filter, err := ReadFields(fields, now)
 	if err != nil {
-		return Report{}, mistake{fmt.Errorf("The filter cannot be used: %w.", err)}
+		return Report{}, mistake("The filter cannot be used: " + err.Error() + ".")
 	}
 	shown := in.TimeRange.instants
 	if in.TimeRange.Zoom != nil {
