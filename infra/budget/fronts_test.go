@@ -21,6 +21,8 @@ type frontRow struct {
 const (
 	stillMember = "whether its owner is still a member, and with which role, is read once the token has named them, " +
 		"so that a member who leaves is out with the next request"
+	linkedMember = "a signature needs no read, but it names an account: the member linked to it and the deny list are read, then, " +
+		"as for a personal token, whether that is still a member"
 	dayByDay = "the log is a partition for each day, asked one day after the other, newest first, until the page is full; " +
 		"a page takes at most 64 days"
 	listing = `{}`
@@ -31,19 +33,23 @@ const unknownTool = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"na
 const callListIssues = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_issues","arguments":{}}}`
 
 var fronts = []frontRow{
-	{function: authorizer, outcome: "a token in force", status: 200, over: stillMember, request: with(list, theirs)},
-	{function: authorizer, outcome: "a token in force, the tool's scope missing", status: 403, over: stillMember, request: func(w *world) *http.Request {
+	{function: authorizer, outcome: "a personal token in force", status: 200, over: stillMember, request: with(list, theirs)},
+	{function: authorizer, outcome: "a personal token in force, the tool's scope missing", status: 403, over: stillMember, request: func(w *world) *http.Request {
 		secret, _ := w.token("Priya", start, identity.IssuesRead)
 		return newRequest(http.MethodPost, "/tools/create_issue", secret, listing)
 	}},
 	{function: authorizer, outcome: "no token", status: 401, request: with(list, func(*world) string { return "" })},
 	{function: authorizer, outcome: "no token of ours", status: 401, request: with(list, func(*world) string { return "made-up" })},
-	{function: authorizer, outcome: "an unknown token", status: 401, request: with(list, stranger)},
-	{function: authorizer, outcome: "an expired token", status: 401, request: with(list, func(w *world) string {
+	{function: authorizer, outcome: "an unknown personal token", status: 401, request: with(list, stranger)},
+	{function: authorizer, outcome: "an expired personal token", status: 401, request: with(list, func(w *world) string {
 		secret, _ := w.token("Priya", start.AddDate(0, 0, -31), identity.IssuesRead)
 		return secret
 	})},
-	{function: authorizer, outcome: "a revoked token", status: 401, request: with(list, revoked)},
+	{function: authorizer, outcome: "a revoked personal token", status: 401, request: with(list, revoked)},
+	{function: authorizer, outcome: "an access token in force", status: 200, over: linkedMember,
+		request: with(list, func(w *world) string { return w.accessToken(true) })},
+	{function: authorizer, outcome: "an access token of an account that is not linked", status: 401,
+		request: with(list, func(w *world) string { return w.accessToken(false) })},
 	{function: mcpFront, outcome: "a call of a tool", status: 200, request: with(mcpCall(callListIssues), theirs)},
 	{function: mcpFront, outcome: "an unknown tool", status: 200, request: with(mcpCall(unknownTool), theirs)},
 	{function: mcpFront, outcome: "a header that names another tool", status: 400, request: func(w *world) *http.Request {

@@ -162,5 +162,6 @@ An issue stands in three indexes with all its attributes, and moves in each of t
 its size for a change, the largest part of the write units above. The description is kept beside the issue, so that it is not
 written into the indexes.
 
-Not in these numbers: storage, backups, and the feed of the audit table to Kinesis.
+Not in these numbers: storage, backups, the feed of the audit table to Kinesis, and what watches it. An identity provider's keys
+are fetched over the network at the first access token and every ten minutes at most; that is no request of AWS.
 `

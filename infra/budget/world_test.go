@@ -27,6 +27,7 @@ import (
 	"github.com/aacworkflow/mcp-connector/shared/dynamo/writer"
 	"github.com/aacworkflow/mcp-connector/shared/gateway"
 	"github.com/aacworkflow/mcp-connector/shared/identity"
+	"github.com/aacworkflow/mcp-connector/shared/identity/oauth"
 	"github.com/aacworkflow/mcp-connector/shared/identity/token"
 	"github.com/aacworkflow/mcp-connector/shared/lambdarun"
 	"github.com/aacworkflow/mcp-connector/shared/mcpserver"
@@ -44,8 +45,10 @@ type world struct {
 	conn   dynamo.Conn
 	engine *engine
 	meters map[string]*meter // by function
-	now    time.Time
-	ids    atomic.Int64
+	// authority gives out access tokens.
+	authority authority
+	now       time.Time
+	ids       atomic.Int64
 }
 
 // start is the time of the first call of a row; the demo data are of its day.
@@ -54,6 +57,10 @@ var start = time.Date(2025, 6, 22, 15, 30, 0, 0, time.UTC)
 func newWorld(t *testing.T, server *dynamotest.Server, e *engine) *world {
 	t.Helper()
 	w := &world{t: t, conn: server.Conn(t), engine: e, meters: map[string]*meter{}, now: start}
+	var err error
+	if w.authority, err = newAuthority(); err != nil {
+		t.Fatal(err)
+	}
 	for _, s := range demo.Snapshots(start) {
 		if err := records.Load(t.Context(), writer.Open(w.conn), s); err != nil {
 			t.Fatal(err)
@@ -102,11 +109,17 @@ func (w *world) wire() {
 	}
 	authorizerConn := w.metered(authorizer)
 	directory := reader.Open(authorizerConn)
-	var err error
+	members := records.Members(directory)
+	access, err := oauth.New(oauth.Config{
+		Issuers: trusted, Links: directory, Members: members, Now: settings.Now, Logger: logger, Transport: w.authority,
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
 	w.front, err = gateway.New(gateway.API{
 		Routes: routes, PublicBaseURL: "https://mcp.example.com", RequestID: func() string { return "call" }, Now: settings.Now,
 		Authorizer: lambdarun.Authorizer(lambdarun.AuthorizerConfig{
-			Verifier: &token.Verifier{Tokens: directory, Members: records.Members(directory), Now: settings.Now},
+			Verifier: oauth.Bearer{Personal: &token.Verifier{Tokens: directory, Members: members, Now: settings.Now}, Access: access},
 			ScopesOf: catalog.ScopesOf, Audit: settings, Log: appender.Open(authorizerConn), Logger: logger,
 		}),
 	})
@@ -148,16 +161,23 @@ func (w *world) newID() tracker.ID {
 
 func (w *world) eventID() string { return fmt.Sprintf("01JYC%021d", w.ids.Add(1)) }
 
-// token issues a token to a member of the demo data, as of a time.
-func (w *world) token(first string, at time.Time, scopes ...identity.Scope) (string, token.Record) {
-	w.t.Helper()
+// grantOf says where a member of the demo data works.
+func grantOf(t *testing.T, first string) demo.Grant {
+	t.Helper()
 	grants := demo.Grants()
 	i := slices.IndexFunc(grants, func(g demo.Grant) bool { return strings.HasPrefix(g.Holder, first+" ") })
 	if i < 0 {
-		w.t.Fatalf("nobody is called %s", first)
+		t.Fatalf("nobody is called %s", first)
 	}
+	return grants[i]
+}
+
+// token issues a token to a member of the demo data, as of a time.
+func (w *world) token(first string, at time.Time, scopes ...identity.Scope) (string, token.Record) {
+	w.t.Helper()
+	g := grantOf(w.t, first)
 	t, record, err := token.Issue(w.t.Context(), writer.Open(w.conn), token.Grant{
-		ID: string(w.newID()), WorkspaceID: string(grants[i].WorkspaceID), UserID: string(grants[i].UserID), Name: "budget",
+		ID: string(w.newID()), WorkspaceID: string(g.WorkspaceID), UserID: string(g.UserID), Name: "budget",
 		Scopes: scopes, Lifetime: 30 * 24 * time.Hour, At: at,
 	})
 	if err != nil {
