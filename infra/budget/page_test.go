@@ -163,5 +163,5 @@ its size for a change, the largest part of the write units above. The descriptio
 written into the indexes.
 
 Not in these numbers: storage, backups, the feed of the audit table to Kinesis, and what watches it. An identity provider's keys
-are fetched over the network at the first access token and every ten minutes at most; that is no request of AWS.
+are fetched over the network at the first access token, and again when they are ten minutes old; that is no request of AWS.
 `
