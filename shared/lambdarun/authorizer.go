@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
-	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 
@@ -49,9 +48,6 @@ type AuthorizerConfig struct {
 // errUnauthorized is what API Gateway turns into 401. The word is a contract, and wrapping it
 // would break it. Source: Amazon API Gateway, "Output from an API Gateway Lambda authorizer".
 var errUnauthorized = errors.New("Unauthorized")
-
-// recordFor is the time that an event may take to be written, whatever is left of the deadline.
-const recordFor = 2 * time.Second
 
 // Authorizer is a REQUEST authorizer for API Gateway. Its result must not be cached.
 func Authorizer(cfg AuthorizerConfig) Handler {
@@ -149,7 +145,7 @@ func (cfg AuthorizerConfig) record(ctx context.Context, e *events.APIGatewayCust
 		Principal: p, Tool: op.name, Recorder: audit.RecorderAuthorizer, Required: op.scopes, Transport: op.transport,
 		CallID: origin.CallID, Client: origin.Client, SourceIP: origin.SourceIP, TraceID: origin.TraceID,
 	})
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordFor)
+	ctx, cancel := audit.Recording(ctx)
 	defer cancel()
 	return call.Record(ctx, cfg.Log, denial)
 }

@@ -2,7 +2,6 @@ package mcpserver
 
 import (
 	"context"
-	"time"
 
 	"github.com/aacworkflow/mcp-connector/shared/audit"
 )
@@ -12,12 +11,9 @@ import (
 // names another tool than the body, params that are no params of a call. A body of which
 // nobody can say what it asks for, such as one with two names, is no call and has none.
 
-// Time for recording, even after the request's own deadline.
-const recordFor = 2 * time.Second
-
 // record writes the event of a call that reaches no tool.Bind; outcome is why, nil for success.
 func (f *front) record(ctx context.Context, x *exchange, tool string, transport audit.Transport, outcome error) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordFor)
+	ctx, cancel := audit.Recording(ctx)
 	defer cancel()
 	start := audit.Start{
 		Principal: x.principal, Tool: tool, Recorder: audit.RecorderMCP, Transport: transport,

@@ -20,9 +20,6 @@ import (
 // events.
 const auditName = audit.RecorderAudit
 
-// recordFor is the time apart from the request's own that an event may take to be written.
-const recordFor = 2 * time.Second
-
 // AuditConfig is what reading the log needs.
 type AuditConfig struct {
 	Reader table.Reader // of the audit table
@@ -67,7 +64,7 @@ func (cfg AuditConfig) serve(w http.ResponseWriter, r *http.Request) {
 }
 
 func (cfg AuditConfig) record(ctx context.Context, call *audit.Call, outcome error) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordFor)
+	ctx, cancel := audit.Recording(ctx)
 	defer cancel()
 	return call.Record(ctx, cfg.Log, outcome)
 }
@@ -90,7 +87,7 @@ func (cfg AuditConfig) read(r *http.Request, p *identity.Principal) (body []byte
 		return nil, err
 	}
 	q.Workspace, q.Now, q.Retention = p.WorkspaceID, cfg.Now(), cfg.Retention
-	ctx, cancel := shave(r.Context())
+	ctx, cancel := audit.BeforeRecording(r.Context())
 	defer cancel()
 	page, err := q.Run(ctx, cfg.Reader)
 	if err != nil {
@@ -100,15 +97,6 @@ func (cfg AuditConfig) read(r *http.Request, p *identity.Principal) (body []byte
 		Events []audit.Event `json:"events"`
 		Next   string        `json:"next_cursor,omitempty"`
 	}{page.Events, page.Next})
-}
-
-// shave leaves time before the deadline in which the outcome can be recorded.
-func shave(ctx context.Context) (context.Context, context.CancelFunc) {
-	deadline, ok := ctx.Deadline()
-	if !ok {
-		return context.WithCancel(ctx)
-	}
-	return context.WithDeadline(ctx, deadline.Add(-min(recordFor, time.Until(deadline)/2)))
 }
 
 // slowDown makes what an engine asks of us a request to the caller.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
-	"time"
 
 	"github.com/aacworkflow/mcp-connector/shared/audit"
 	"github.com/aacworkflow/mcp-connector/shared/fault"
@@ -31,9 +30,6 @@ import (
 
 // ConfirmText is the refusal of a destructive call without confirm: true. It is a contract.
 const ConfirmText = "confirm: true required for destructive operations"
-
-// Time set apart from a call's deadline for recording its outcome.
-const recordFor = 2 * time.Second
 
 // Readers opens the tracker for reading, for one call.
 type Readers interface {
@@ -117,7 +113,7 @@ func (b *Bound) run(ctx context.Context, call *audit.Call, req Request, refusal 
 			value, err = nil, fmt.Errorf("panic in %s: %v\n%s", b.def.Name, p, debug.Stack())
 		}
 	}()
-	ctx, cancel := shave(ctx)
+	ctx, cancel := audit.BeforeRecording(ctx)
 	defer cancel()
 	if err := identity.Require(req.Principal, b.def.Scopes()...); err != nil {
 		return nil, err
@@ -146,7 +142,7 @@ func (b *Bound) conclude(ctx context.Context, call *audit.Call, value json.RawMe
 	if err != nil {
 		b.logInternal(ctx, call, err)
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordFor)
+	ctx, cancel := audit.Recording(ctx)
 	defer cancel()
 	if recErr := call.Record(ctx, b.deps.Log, err); recErr != nil {
 		b.logInternal(ctx, call, recErr)
@@ -164,14 +160,4 @@ func (b *Bound) logInternal(ctx context.Context, call *audit.Call, err error) {
 		return
 	}
 	b.deps.Logger.ErrorContext(ctx, "call failed", "tool", b.def.Name, "call_id", call.Event.CallID, "error", err.Error())
-}
-
-// shave takes the time for recording off the deadline; at most half of what is left.
-func shave(ctx context.Context) (context.Context, context.CancelFunc) {
-	deadline, ok := ctx.Deadline()
-	if !ok {
-		return context.WithCancel(ctx)
-	}
-	left := time.Until(deadline)
-	return context.WithDeadline(ctx, deadline.Add(-min(recordFor, left/2)))
 }
