@@ -111,7 +111,7 @@ func (cfg AuthorizerConfig) refuse(ctx context.Context, e *events.APIGatewayCust
 	attributable := identity.Require(p) == nil
 	if attributable {
 		if recErr := cfg.record(ctx, e, op, p, err); recErr != nil {
-			return errors.Join(err, recErr)
+			return errors.Join(recErr, err) // the alarm AuditWriteAlarm looks at how the line begins
 		}
 	}
 	switch {

@@ -329,6 +329,9 @@ func TestAuthorizerFails(t *testing.T) {
 		if w.log.Len() == 0 {
 			t.Errorf("%s: nothing was logged", tt.name)
 		}
+		if counts := strings.Contains(w.log.String(), `error="record the call: `); counts != (tt.logErr != nil) {
+			t.Errorf("%s: the alarm for calls that are not recorded sees %v in %s", tt.name, counts, &w.log)
+		}
 		if len(w.anonymous) != 0 {
 			t.Errorf("%s was counted as anonymous", tt.name)
 		}
