@@ -61,7 +61,7 @@ browser: ## Sign in and watch the audit log in headless Chromium (installs it wh
 	$(GO) run ./infra/browser $(if $(SHOTS),-shots $(SHOTS))
 
 .PHONY: clients
-clients: ## Walk through the tools with the TypeScript and the Go SDK client (PROGRAM to start)
+clients: ## Walk through the tools with real clients, and sign in with them (PROGRAM to start)
 	$(GO) run ./infra/clients $(if $(PROGRAM),-program $(PROGRAM))
 
 .PHONY: e2e

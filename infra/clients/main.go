@@ -1,11 +1,13 @@
 // Command clients proves the connector with software that others wrote: it starts the local
-// program with fresh demo data, then lets the official Go and TypeScript MCP clients walk
-// through the tools, with every token, in both protocol eras, and finally compares the audit
-// log with the calls that were made. With -local it walks through a system that runs already,
-// of which that file tells.
+// program with fresh demo data, then lets the official Go and TypeScript MCP clients and the MCP
+// Inspector walk through the tools, with every token, in both protocol eras. Where the program
+// signs people in, clients that know the address alone do that too. After each the audit log is
+// compared with the calls that were made. With -local it walks through a system that runs
+// already, of which that file tells.
 //
 // It is not for the wire's details; shared/mcpserver tests those. Start with main.go; walk.go is
-// the walk in Go, ts/walk.mjs the same in TypeScript.
+// the walk in Go, ts/walk.mjs the same in TypeScript; signin.go and ts/signin.mjs sign in,
+// person.go is who answers the consent page; programs.go runs clients that are programs.
 package main
 
 import (
@@ -70,15 +72,16 @@ func walk(ctx context.Context, file string) error {
 	if err != nil {
 		return err
 	}
-	for _, client := range []struct {
-		name string
-		walk func(context.Context, local, string) (int, error)
-	}{{"Go SDK", walkGo}, {"TypeScript SDK", walkTypeScript}} {
+	for _, client := range clients {
+		if client.signsIn && !l.signsIn(ctx) {
+			fmt.Printf("%s: not here, for this program signs nobody in\n", client.name)
+			continue
+		}
 		before, err := countEvents(ctx, l)
 		if err != nil {
 			return err
 		}
-		calls, err := client.walk(ctx, l, file)
+		made, err := client.walk(ctx, l, file)
 		if err != nil {
 			return fmt.Errorf("%s: %w", client.name, err)
 		}
@@ -86,12 +89,41 @@ func walk(ctx context.Context, file string) error {
 		if err != nil {
 			return err
 		}
-		if after-before != calls {
-			return fmt.Errorf("%s: made %d calls, the audit logs gained %d events", client.name, calls, after-before)
+		if recorded := (outcome{after.calls - before.calls, after.grants - before.grants}); recorded != made {
+			return fmt.Errorf("%s: made %s, the audit logs gained %s", client.name, made, recorded)
 		}
-		fmt.Printf("%s: %d calls, %d events in the audit logs: as expected\n", client.name, calls, after-before)
+		fmt.Printf("%s: %s, and as many events in the audit logs\n", client.name, made)
 	}
 	return nil
+}
+
+// clients are all that walk, in this order.
+var clients = []struct {
+	name    string
+	walk    func(context.Context, local, string) (outcome, error)
+	signsIn bool // needs a program that signs people in
+}{
+	{"Go SDK", walkGo, false},
+	{"TypeScript SDK", walkTypeScript, false},
+	{"MCP Inspector", walkInspector, false},
+	{"Go SDK, signing in", walkGoSignIn, true},
+	{"TypeScript SDK, signing in", walkTypeScriptSignIn, true},
+	{"MCP Inspector, signing in", walkInspectorSignIn, true},
+	{"mcp-remote, signing in", walkRemote, true},
+}
+
+// outcome is what a client did that must be on record.
+type outcome struct {
+	calls  int // of tools
+	grants int // by a person to a client
+}
+
+func (o outcome) String() string { return fmt.Sprintf("%d calls and %d grants", o.calls, o.grants) }
+
+// signsIn tells whether the system is its own authorization server.
+func (l local) signsIn(ctx context.Context) bool {
+	_, err := get(ctx, l.URL+"/.well-known/oauth-authorization-server", "")
+	return err == nil
 }
 
 // start builds and starts a program on a free port of the loopback interface.
@@ -183,20 +215,23 @@ func get(ctx context.Context, url, token string) (map[string]any, error) {
 	return body, nil
 }
 
-// countEvents counts the tool calls in the audit logs of both workspaces. Reading a log is
-// recorded too, and not counted.
-func countEvents(ctx context.Context, l local) (count int, err error) {
+// countEvents counts in the audit logs of both workspaces. Reading a log is recorded too, and not
+// counted.
+func countEvents(ctx context.Context, l local) (count outcome, err error) {
 	for _, owner := range []string{"owner", "outsider"} {
 		cursor := ""
 		for {
 			page, err := get(ctx, l.URL+"/audit?limit=100"+cursor, l.Tokens[owner])
 			if err != nil {
-				return 0, err
+				return count, err
 			}
 			events, _ := page["events"].([]any)
 			for _, e := range events {
-				if event, _ := e.(map[string]any); event["recorder"] != "_audit" {
-					count++
+				switch event, _ := e.(map[string]any); {
+				case event["tool"] == "oauth.grant":
+					count.grants++
+				case event["recorder"] != "_audit":
+					count.calls++
 				}
 			}
 			next, _ := page["next_cursor"].(string)

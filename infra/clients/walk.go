@@ -3,14 +3,8 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -21,6 +15,9 @@ const (
 	knownIssue   = "AAC-42"
 	knownIssueID = "550e8400-e29b-41d4-a716-446655440000"
 )
+
+// allTools is how many there are.
+const allTools = 11
 
 // eras are the protocol versions that the walk asks for, one of each kind of handshake.
 var eras = []string{"2026-07-28", "2025-11-25"}
@@ -41,17 +38,17 @@ var holders = []holder{
 }
 
 // walkGo walks with the Go SDK and returns how many tool calls it made.
-func walkGo(ctx context.Context, l local, _ string) (calls int, err error) {
+func walkGo(ctx context.Context, l local, _ string) (made outcome, err error) {
 	for _, era := range eras {
 		for _, h := range holders {
 			w := &walker{holder: h, local: l, era: era}
 			if err := w.walk(ctx); err != nil {
-				return 0, fmt.Errorf("%s, as %s: %w", era, h.name, err)
+				return made, fmt.Errorf("%s, as %s: %w", era, h.name, err)
 			}
-			calls += w.calls
+			made.calls += w.calls
 		}
 	}
-	return calls, nil
+	return made, nil
 }
 
 // bearer adds the token to each request.
@@ -251,29 +248,4 @@ func (w *walker) refusedForScope(ctx context.Context, tool string, a args) error
 		return fmt.Errorf("%s: refused otherwise than for a scope: %w", tool, err)
 	}
 	return nil
-}
-
-// walkTypeScript runs the same walk with the TypeScript SDK, which counts its calls on its last
-// line.
-func walkTypeScript(ctx context.Context, _ local, file string) (int, error) {
-	dir := filepath.Join("infra", "clients", "ts")
-	for _, step := range [][]string{{"npm", "ci", "--no-audit", "--no-fund", "--silent"}} {
-		cmd := exec.CommandContext(ctx, step[0], step[1:]...)
-		cmd.Dir, cmd.Stdout, cmd.Stderr = dir, os.Stderr, os.Stderr
-		if err := cmd.Run(); err != nil {
-			return 0, fmt.Errorf("%s (Node 20 or later with npm is needed): %w", strings.Join(step, " "), err)
-		}
-	}
-	cmd := exec.CommandContext(ctx, "node", "walk.mjs", file)
-	cmd.Dir, cmd.Stderr = dir, os.Stderr
-	out, err := cmd.Output()
-	if err != nil {
-		return 0, fmt.Errorf("walk.mjs: %w", err)
-	}
-	lines := strings.Fields(string(out))
-	slices.Reverse(lines)
-	if len(lines) == 0 {
-		return 0, errors.New("walk.mjs said nothing")
-	}
-	return strconv.Atoi(lines[0])
 }
