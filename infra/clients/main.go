@@ -28,6 +28,9 @@ import (
 // startsWithin bounds the wait for the local program, which compiles first.
 const startsWithin = 3 * time.Minute
 
+// localProgram is what is started unless another is named. It signs people in.
+const localProgram = "./functions/local"
+
 // local is what the program writes about itself: $DATA/local.json.
 type local struct {
 	URL         string            `json:"url"`
@@ -38,7 +41,7 @@ type local struct {
 
 func main() {
 	running := flag.String("local", "", "the local.json of a running system with fresh demo data; empty to start one")
-	program := flag.String("program", "./functions/local", "the program to start: it reads ADDR and DATA, and writes local.json, as local mode does")
+	program := flag.String("program", localProgram, "the program to start: it reads ADDR and DATA, and writes local.json, as local mode does")
 	flag.Parse()
 	if err := run(context.Background(), *running, *program); err != nil {
 		fmt.Fprintln(os.Stderr, "clients:", err)
@@ -52,7 +55,7 @@ func run(ctx context.Context, running, program string) (err error) {
 		if running, err = filepath.Abs(running); err != nil {
 			return err
 		}
-		return walk(ctx, running)
+		return walk(ctx, running, false)
 	}
 	dir, err := os.MkdirTemp("", "aac-clients-")
 	if err != nil {
@@ -64,16 +67,21 @@ func run(ctx context.Context, running, program string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, stop()) }()
-	return walk(ctx, filepath.Join(dir, "data", "local.json"))
+	return walk(ctx, filepath.Join(dir, "data", "local.json"), program == localProgram)
 }
 
-func walk(ctx context.Context, file string) error {
+// walk lets all clients walk. A program that must sign people in, and does not, is an error.
+func walk(ctx context.Context, file string, mustSignIn bool) error {
 	l, err := waitFor(ctx, file)
 	if err != nil {
 		return err
 	}
+	signsIn := l.signsIn(ctx)
+	if mustSignIn && !signsIn {
+		return fmt.Errorf("%s publishes no authorization server", l.URL)
+	}
 	for _, client := range clients {
-		if client.signsIn && !l.signsIn(ctx) {
+		if client.signsIn && !signsIn {
 			fmt.Printf("%s: not here, for this program signs nobody in\n", client.name)
 			continue
 		}
