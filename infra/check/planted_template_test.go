@@ -14,6 +14,10 @@ var plantedInTemplate = []struct {
 	name, after, old, new string
 	finding               []string
 }{
+	{"half of an issuer", "IssuerComesFirst:", "RuleCondition: !Equals [!Ref OAuthIssuer, '']", "RuleCondition: !Equals [!Ref OAuthIssuer, nobody]",
+		[]string{"a facade of nobody: no rule refuses it"}},
+	{"a rule that refuses the defaults", "FacadeIsWhole:", "RuleCondition: !Or [!Not [!Equals [!Ref OAuthFacadeClientId, '']], !Not [!Equals [!Ref OAuthFacadeCallbacks, '']]]", "RuleCondition: !Equals [!Ref OAuthIssuer, '']",
+		[]string{"the defaults: the rule FacadeIsWhole refuses it"}},
 	{"a read tool that writes", "ListIssuesFunction:", "Action: [dynamodb:BatchGetItem, ", "Action: [dynamodb:PutItem, dynamodb:BatchGetItem, ",
 		[]string{"list_issues: may do what", "dynamodb:PutItem"}},
 	{"a whole service", "GetIssueFunction:", "Action: dynamodb:BatchGetItem", "Action: dynamodb:*",

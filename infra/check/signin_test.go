@@ -32,7 +32,43 @@ var waysToSignIn = map[string]map[string]string{
 	"a facade of another pool": {"DomainName": "mcp.example.com", "OAuthIssuer": "https://cognito-idp.eu-west-1.amazonaws.com/x", "OAuthFacadeLoginUrl": "https://x.auth.eu-west-1.amazoncognito.com", "OAuthFacadeClientId": "c", "OAuthFacadeCallbacks": "https://claude.ai/cb"},
 }
 
+// halfWays are parameters with which a program would not start, so that every request would fail
+// from then on: the template's rules refuse them before anything is deployed.
+var halfWays = map[string]map[string]string{
+	"an issuer without an address": {"OAuthIssuer": "https://id.example.com"},
+	"two issuers":                  {"DomainName": "mcp.example.com", "CreateCognito": "true", "OAuthIssuer": "https://id.example.com"},
+	"keys of nobody":               {"OAuthJwksUri": "https://id.example.com/keys"},
+	"an audience of nobody":        {"DomainName": "mcp.example.com", "OAuthAudience": "api"},
+	"a prefix of nobody":           {"OAuthScopePrefix": "api/"},
+	"clients of nobody":            {"OAuthAllowedClients": "c"},
+	"a facade of nobody":           {"DomainName": "mcp.example.com", "OAuthFacadeLoginUrl": "https://x.auth.eu-west-1.amazoncognito.com"},
+	"a client without callbacks":   {"DomainName": "mcp.example.com", "OAuthIssuer": "https://id.example.com", "OAuthFacadeLoginUrl": "https://x.example.com", "OAuthFacadeClientId": "c"},
+	"callbacks without a client":   {"DomainName": "mcp.example.com", "OAuthIssuer": "https://id.example.com", "OAuthFacadeLoginUrl": "https://x.example.com", "OAuthFacadeCallbacks": "https://claude.ai/cb"},
+	"a client without a facade":    {"DomainName": "mcp.example.com", "OAuthIssuer": "https://id.example.com", "OAuthFacadeClientId": "c", "OAuthFacadeCallbacks": "https://claude.ai/cb"},
+}
+
+// checkRules holds that the rules refuse what does not start, and nothing else.
+func checkRules(s *stack.Stack) (findings []string) {
+	certified := func(parameters map[string]string) map[string]string {
+		with := map[string]string{"CertificateArn": "arn:aws:acm:eu-west-1:1:certificate/1"}
+		maps.Copy(with, parameters)
+		return with
+	}
+	for way, parameters := range waysToSignIn {
+		if rule, err := s.Refuses(certified(parameters)); rule != "" || err != nil {
+			findings = append(findings, fmt.Sprintf("signing in, with %s: the rule %s refuses it, error %v", way, rule, err))
+		}
+	}
+	for way, parameters := range halfWays {
+		if rule, err := s.Refuses(certified(parameters)); rule == "" || err != nil {
+			findings = append(findings, fmt.Sprintf("signing in, with %s: no rule refuses it, error %v", way, err))
+		}
+	}
+	return findings
+}
+
 func checkSignIn(s *stack.Stack) (findings []string) {
+	findings = checkRules(s)
 	functions, err := s.Functions()
 	if err != nil {
 		return []string{err.Error()}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -168,4 +169,25 @@ func (e evaluation) holds(v any) (bool, error) {
 // Holds tells whether a condition of the stack, by its name, holds with these parameters.
 func (s *Stack) Holds(condition string, parameters map[string]string) (bool, error) {
 	return evaluation{s, parameters}.holds(map[string]any{"Condition": condition})
+}
+
+// Refuses tells by which rule these parameters are refused; empty if they are not.
+func (s *Stack) Refuses(parameters map[string]string) (rule string, err error) {
+	e := evaluation{s, parameters}
+	for _, name := range slices.Sorted(maps.Keys(s.Rules)) {
+		if r := s.Rules[name]; r.RuleCondition != nil {
+			if applies, err := e.holds(r.RuleCondition); err != nil || !applies {
+				if err != nil {
+					return "", err
+				}
+				continue
+			}
+		}
+		for _, a := range s.Rules[name].Assertions {
+			if is, err := e.holds(a.Assert); err != nil || !is {
+				return name, err
+			}
+		}
+	}
+	return "", nil
 }

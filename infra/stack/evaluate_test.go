@@ -41,3 +41,22 @@ func TestEvaluate(t *testing.T) {
 		}
 	}
 }
+
+func TestRefuses(t *testing.T) {
+	equals := func(name, value string) any {
+		return map[string]any{"Fn::Equals": []any{map[string]any{"Ref": name}, value}}
+	}
+	s := &Stack{Parameters: map[string]Parameter{"A": {Default: ""}, "B": {Default: "b"}}, Rules: map[string]Rule{
+		"Always":  {Assertions: []struct{ Assert any }{{equals("B", "b")}}},
+		"IfThere": {RuleCondition: equals("A", "a"), Assertions: []struct{ Assert any }{{equals("A", "a")}, {equals("A", "x")}}},
+	}}
+	for parameters, want := range map[[2]string]string{{"", "b"}: "", {"", "c"}: "Always", {"a", "b"}: "IfThere"} {
+		if got, err := s.Refuses(map[string]string{"A": parameters[0], "B": parameters[1]}); got != want || err != nil {
+			t.Errorf("%v: refused by %q, error %v; want %q", parameters, got, err, want)
+		}
+	}
+	s.Rules = map[string]Rule{"Odd": {RuleCondition: equals("Unknown", "")}}
+	if rule, err := s.Refuses(nil); err == nil {
+		t.Errorf("a rule that is not understood was taken: %q", rule)
+	}
+}

@@ -21,6 +21,7 @@ const File = "template.yaml"
 type Stack struct {
 	Metadata   map[string]any
 	Parameters map[string]Parameter
+	Rules      map[string]Rule
 	Conditions map[string]any
 	Resources  map[string]Resource
 	Outputs    map[string]Output
@@ -31,6 +32,12 @@ type Parameter struct {
 	Type        string
 	Default     any
 	Description string
+}
+
+// Rule is what must hold of the parameters before anything is deployed.
+type Rule struct {
+	RuleCondition any // nil: always
+	Assertions    []struct{ Assert any }
 }
 
 // Output is one of the template's outputs.
