@@ -108,14 +108,14 @@ type denialsOf struct {
 
 // count emits what is new in the batch.
 func (m *Monitor) count(b *batch) {
-	calls, denials, tampering := map[callsOf][]int64{}, map[denialsOf]int{}, map[time.Time]int{}
+	calls, denials, tampering := map[callsOf][]int64{}, map[denialsOf]int{}, 0
 	for _, f := range b.facts {
 		if f.replay || !m.counted.add(f.id) {
 			continue
 		}
 		minute := f.Timestamp.UTC().Truncate(time.Minute)
 		if f.tampered != "" {
-			tampering[minute]++
+			tampering++
 			continue
 		}
 		of := callsOf{minute, f.tool, string(f.Outcome)}
@@ -128,8 +128,9 @@ func (m *Monitor) count(b *batch) {
 	for of, n := range denials {
 		m.emit(of.minute, map[string]any{dimReason: of.reason, metricDenials.Name: n}, metricDenials)
 	}
-	for minute, n := range tampering {
-		m.emit(minute, map[string]any{metricTampering.Name: n}, metricTampering)
+	if tampering > 0 {
+		// Now, not when it happened: an alarm looks at the last minutes only, and the feed may be late.
+		m.emit(m.now(), map[string]any{metricTampering.Name: tampering}, metricTampering)
 	}
 	if b.poison > 0 {
 		m.emit(m.now(), map[string]any{metricPoison.Name: b.poison}, metricPoison)

@@ -123,6 +123,26 @@ func TestMetricsAreNotForThePast(t *testing.T) {
 	}
 }
 
+// TestTamperingIsCountedNow: an alarm looks at the last minutes, so a feed that is late, by hours or
+// by weeks, must not hide it.
+func TestTamperingIsCountedNow(t *testing.T) {
+	for _, late := range []time.Duration{time.Minute, 6 * time.Hour, 20 * 24 * time.Hour} {
+		w := newWorld(t)
+		r := w.tampered(call{at: w.now.Add(-late), tool: "list_issues"}, "MODIFY", func(record map[string]any) {
+			record["dynamodb"].(map[string]any)["ApproximateCreationDateTime"] = w.now.Add(-late).UnixMicro()
+		})
+		w.consume(w.monitor(), []monitor.Record{r})
+		if got := w.series()["AuditTampering"]; got != 1 {
+			t.Errorf("%s late: counted %v", late, got)
+		}
+		for _, l := range w.lines() {
+			if at := time.UnixMilli(l.AWS.Timestamp); w.now.Sub(at) > time.Second {
+				t.Errorf("%s late: counted %s ago", late, w.now.Sub(at))
+			}
+		}
+	}
+}
+
 func TestLostMetricsAreSaid(t *testing.T) {
 	w := newWorld(t)
 	m := monitor.New(monitor.Config{Tables: w.db, Tools: tools(), Metrics: full{}, Logger: loggerTo(&w.log), Now: func() time.Time { return w.now }})
