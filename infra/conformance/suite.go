@@ -33,6 +33,7 @@ type report struct {
 	skipped   int
 	warned    []string // scenario:check
 	failed    []string
+	said      map[string]string // scenario:check to what the suite says of it
 	baseline  map[string]string // scenario:check to reason
 	problems  []error
 }
@@ -52,7 +53,7 @@ type check struct {
 // runSuite runs exactly what the revision requires. The suite's own verdict is not used: it does
 // not know the reasons, and its exit code hides how much it looked at.
 func runSuite(ctx context.Context, s subject, revision, url, out string) (report, error) {
-	r := report{subject: s, revision: revision}
+	r := report{subject: s, revision: revision, said: map[string]string{}}
 	var err error
 	if r.baseline, err = readBaseline(filepath.Join(home, s.name, revision+".yml")); err != nil {
 		return r, err
@@ -97,6 +98,7 @@ func (r *report) add(file string) error {
 	r.scenarios++
 	for _, c := range checks {
 		name := m[1] + ":" + c.ID
+		r.said[name] = c.Error
 		switch c.Status {
 		case "SUCCESS":
 			r.passed++
@@ -123,7 +125,7 @@ func (r *report) compare() {
 	notPassed := append(slices.Clone(r.failed), r.warned...)
 	for _, name := range notPassed {
 		if r.baseline[name] == "" {
-			r.problems = append(r.problems, fmt.Errorf("%s %s: %s did not pass: mend it, or give the reason in %s", r.subject.name, r.revision, name, file))
+			r.problems = append(r.problems, fmt.Errorf("%s %s: %s did not pass: mend it, or give the reason in %s: %s", r.subject.name, r.revision, name, file, r.said[name]))
 		}
 	}
 	for name := range r.baseline {
