@@ -119,5 +119,5 @@ func Architecture() (string, error) {
 	case "arm64":
 		return "arm64", nil
 	}
-	return "", fmt.Errorf("Lambda knows no processor of the kind %s: use a machine with amd64 or arm64", runtime.GOARCH)
+	return "", fmt.Errorf("no function of Lambda runs on a processor of the kind %s: use a machine with amd64 or arm64", runtime.GOARCH)
 }
