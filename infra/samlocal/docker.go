@@ -8,9 +8,11 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -48,49 +50,95 @@ func startDocker(ctx context.Context) (*docker, error) {
 	if err != nil {
 		return nil, err
 	}
-	socket := "unix://" + filepath.Join(dir, "docker.sock")
-	log, err := os.Create(filepath.Join(dir, "log"))
+	removeDir := func() error { return os.RemoveAll(dir) }
+	bridge, removeBridge, err := makeBridge(ctx)
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, removeDir())
 	}
-	defer log.Close()
-	// The functions reach this machine and nothing else, so the daemon leaves the firewall and
-	// the forwarding of packets alone.
-	cmd := exec.Command(installed("dockerd"), "--host", socket, "--pidfile", filepath.Join(dir, "pid"),
-		"--data-root", filepath.Join(dir, "data"), "--exec-root", filepath.Join(dir, "exec"),
-		"--iptables=false", "--ip6tables=false", "--ip-forward=false", "--ip-masq=false",
-		"--userland-proxy-path", installed("docker-proxy"))
-	cmd.Env = append(os.Environ(), "PATH="+dockerPath()+string(os.PathListSeparator)+os.Getenv("PATH"))
-	cmd.Stdout, cmd.Stderr = log, log
-	hadBridge := hasInterface(bridgeInterface)
-	daemon, err := proc.Start("dockerd", cmd)
+	daemon, d, err := launchDocker(dir, bridge)
 	if err != nil {
-		return nil, fmt.Errorf("start a Docker daemon: %w; install dockerd (make sam-local-test does) and be root, or start Docker", err)
+		return nil, errors.Join(err, removeBridge(), removeDir())
 	}
-	d := &docker{env: []string{"DOCKER_HOST=" + socket}, cli: installed("docker")}
 	d.stop = func() error {
-		err := daemon.Stop(syscall.SIGTERM, daemonStopsWithin)
-		if !hadBridge && hasInterface(bridgeInterface) { // the daemon leaves it behind
-			err = errors.Join(err, exec.Command("ip", "link", "delete", bridgeInterface).Run())
-		}
-		return errors.Join(err, os.RemoveAll(dir))
+		return errors.Join(daemon.Stop(syscall.SIGTERM, daemonStopsWithin), removeBridge(), removeDir())
 	}
 	err = daemon.WaitUntil(ctx, daemonStartsWithin, func(ctx context.Context) error {
 		_, err := d.run(ctx, nil, "version", "--format", "{{.Server.Version}}")
 		return err
 	})
 	if err != nil {
-		said, _ := os.ReadFile(log.Name())
+		said, _ := os.ReadFile(filepath.Join(dir, daemonLog))
 		return nil, errors.Join(fmt.Errorf("the Docker daemon does not answer: %w: %s", err, proc.LastLines(said, 5)), d.stop())
 	}
 	return d, nil
 }
 
-const bridgeInterface = "docker0"
+const daemonLog = "log"
 
-func hasInterface(name string) bool {
-	_, err := net.InterfaceByName(name)
-	return err == nil
+// launchDocker starts the daemon with all its files in dir. The functions reach this machine and
+// nothing else, so it leaves the firewall and the forwarding of packets alone.
+func launchDocker(dir, bridge string) (*proc.Process, *docker, error) {
+	log, err := os.Create(filepath.Join(dir, daemonLog))
+	if err != nil {
+		return nil, nil, err
+	}
+	defer log.Close()
+	socket := "unix://" + filepath.Join(dir, "docker.sock")
+	cmd := exec.Command(installed("dockerd"), "--host", socket, "--pidfile", filepath.Join(dir, "pid"),
+		"--data-root", filepath.Join(dir, "data"), "--exec-root", filepath.Join(dir, "exec"), "--bridge", bridge,
+		"--iptables=false", "--ip6tables=false", "--ip-forward=false", "--ip-masq=false",
+		"--userland-proxy-path", installed("docker-proxy"))
+	cmd.Env = append(os.Environ(), "PATH="+dockerPath()+string(os.PathListSeparator)+os.Getenv("PATH"))
+	cmd.Stdout, cmd.Stderr = log, log
+	daemon, err := proc.Start("dockerd", cmd)
+	if err != nil {
+		return nil, nil, fmt.Errorf("start a Docker daemon: %w; install dockerd (make sam-local-test does) and be root, or start Docker", err)
+	}
+	return daemon, &docker{env: []string{"DOCKER_HOST=" + socket}, cli: installed("docker")}, nil
+}
+
+// makeBridge makes a network bridge for one daemon, with addresses that no other network here
+// has: two daemons on the same bridge would give their containers the same addresses.
+func makeBridge(ctx context.Context) (name string, remove func() error, err error) {
+	address, err := freeNetwork()
+	if err != nil {
+		return "", nil, err
+	}
+	name = fmt.Sprintf("aac%d", os.Getpid()) // at most 15 bytes
+	ip := func(ctx context.Context, args ...string) error {
+		if out, err := exec.CommandContext(ctx, "ip", args...).CombinedOutput(); err != nil {
+			return fmt.Errorf("ip %s: %w: %s; be root, and have iproute2 installed, or start Docker", strings.Join(args, " "), err, proc.LastLines(out, 1))
+		}
+		return nil
+	}
+	if err := ip(ctx, "link", "add", "name", name, "type", "bridge"); err != nil {
+		return "", nil, err
+	}
+	remove = func() error { return ip(context.Background(), "link", "delete", name) }
+	if err := errors.Join(ip(ctx, "address", "add", address, "dev", name), ip(ctx, "link", "set", name, "up")); err != nil {
+		return "", nil, errors.Join(err, remove())
+	}
+	return name, remove, nil
+}
+
+// freeNetwork returns this machine's address in a private network that overlaps with none it
+// has, with the length of the prefix.
+func freeNetwork() (string, error) {
+	addresses, err := net.InterfaceAddrs()
+	if err != nil {
+		return "", err
+	}
+	for third := range 256 {
+		ours := netip.PrefixFrom(netip.AddrFrom4([4]byte{172, 30, byte(third), 1}), 24)
+		taken := slices.ContainsFunc(addresses, func(a net.Addr) bool {
+			theirs, err := netip.ParsePrefix(a.String())
+			return err == nil && theirs.Overlaps(ours)
+		})
+		if !taken {
+			return ours.String(), nil
+		}
+	}
+	return "", errors.New("no network below 172.30.0.0/16 is free: start Docker")
 }
 
 // run runs the docker command and returns what it prints.

@@ -14,7 +14,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -70,7 +69,7 @@ func serve(ctx context.Context, s settings) (err error) {
 	}
 }
 
-// check runs the checks. What the sam commands print is shown if one fails.
+// check runs the checks. What the sam commands printed last is shown where one fails.
 func check(ctx context.Context, s settings) (err error) {
 	dir, err := os.MkdirTemp("", "aac-sam-local-")
 	if err != nil {
@@ -80,15 +79,8 @@ func check(ctx context.Context, s settings) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() {
-		err = errors.Join(err, log.Close())
-		if err != nil {
-			said, _ := os.ReadFile(log.Name())
-			fmt.Fprintf(os.Stderr, "what sam local printed last:\n%s\n", proc.LastLines(said, 60))
-		}
-		err = errors.Join(err, os.RemoveAll(dir))
-	}()
-	s.log, s.file = io.Writer(log), filepath.Join(dir, "local.json")
+	defer func() { err = errors.Join(err, log.Close(), os.RemoveAll(dir)) }()
+	s.log, s.file = log, filepath.Join(dir, "local.json")
 	d, err := findDocker(ctx, true)
 	if err != nil {
 		return err
@@ -102,6 +94,7 @@ func check(ctx context.Context, s settings) (err error) {
 	st, err := startStack(ctx, s, d)
 	defer func() { err = errors.Join(err, st.stop()) }()
 	if err != nil {
+		st.printLog()
 		return err
 	}
 	return runChecks(ctx, st)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"os"
@@ -26,8 +25,8 @@ type settings struct {
 	apiPort    string // of 127.0.0.1; the others are of the address that containers reach
 	lambdaPort string
 	dynamoPort string
-	address    string    // at which containers reach this machine; empty to find out
-	log        io.Writer // what the sam commands print, logs of the functions among it
+	address    string   // at which containers reach this machine; empty to find out
+	log        *os.File // what the sam commands print, logs of the functions among it
 }
 
 // stack is the connector under sam local: a DynamoDB with the demo data, the Lambda API by which
@@ -177,11 +176,20 @@ func (st *stack) sam(command string, flags ...string) (*proc.Process, error) {
 // samEnvironment is an environment without credentials of the user's, which sam local would hand
 // to the functions, and without variables that it would put in the place of theirs.
 func samEnvironment(environ []string) []string {
-	return proc.WithoutCredentials(environ, "SAM_CLI_TELEMETRY=0",
+	return proc.WithoutCredentials(environ, "SAM_CLI_TELEMETRY=0", "SAM_CLI_CONTAINER_CONNECTION_TIMEOUT=120",
 		"AWS_REGION="+seed.Region, "AWS_ACCESS_KEY_ID="+seed.Key, "AWS_SECRET_ACCESS_KEY="+seed.Key)
 }
 
 func (st *stack) url() string { return "http://" + net.JoinHostPort("127.0.0.1", st.apiPort) }
+
+// printLog shows what the sam commands printed last.
+func (st *stack) printLog() {
+	said, err := os.ReadFile(st.log.Name())
+	if err != nil {
+		said = []byte(err.Error())
+	}
+	fmt.Fprintf(os.Stderr, "what sam local printed last:\n%s\n", proc.LastLines(said, 40))
+}
 
 // stop stops what was started, the last first.
 func (st *stack) stop() error {

@@ -20,6 +20,9 @@ import (
 
 // Checker checks one system, and counts.
 type Checker struct {
+	// OnFailure is called after a check that failed; nil for nothing.
+	OnFailure func()
+
 	url            string
 	tokens         map[string]string
 	http           *http.Client
@@ -46,6 +49,9 @@ func (c *Checker) Check(name string, f func() error) {
 	if err := f(); err != nil {
 		c.failed++
 		fmt.Printf("FAIL %s: %v\n", name, err)
+		if c.OnFailure != nil {
+			c.OnFailure()
+		}
 		return
 	}
 	c.passed++
