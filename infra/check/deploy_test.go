@@ -20,7 +20,7 @@ import (
 // checkTargets compares what make would build for each function with its program.
 func checkTargets(dir string, functions map[string]string) (findings []string) {
 	for program, logicalID := range functions {
-		cmd := exec.Command("make", "--dry-run", "build-"+logicalID, "ARTIFACTS_DIR=/artifacts", "ARCH=x86_64")
+		cmd := exec.Command("make", "--no-print-directory", "--dry-run", "build-"+logicalID, "ARTIFACTS_DIR=/artifacts", "ARCH=x86_64")
 		cmd.Dir = dir
 		out, err := cmd.CombinedOutput()
 		switch {
