@@ -3,11 +3,13 @@ package lambdarun
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/lambda/types"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"github.com/aacworkflow/mcp-connector/shared/tool"
 )
@@ -23,19 +25,30 @@ func LambdaInvoker(cfg aws.Config, functions map[string]string) tool.Invoker {
 	return InvokerOver(func(ctx context.Context, name string, payload []byte) ([]byte, error) {
 		function, ok := functions[name]
 		if !ok {
-			return nil, fmt.Errorf("no function is known for the tool: add it to %s", envToolFunctions)
+			return nil, &tool.Unreached{Err: fmt.Errorf("no function is known for the tool: add it to %s", envToolFunctions)}
 		}
 		out, err := client.Invoke(ctx, &lambda.InvokeInput{
 			FunctionName: aws.String(function), InvocationType: types.InvocationTypeRequestResponse, Payload: payload,
 		})
 		if err != nil {
-			return nil, err
+			return nil, reached(err)
 		}
 		if out.FunctionError != nil {
 			return nil, fmt.Errorf("the function failed (%s, %s): see its log", *out.FunctionError, errorType(out.Payload))
 		}
 		return out.Payload, nil
 	})
+}
+
+// reached tells a refusal of Lambda's own, such as a throttle or a missing right, from a failure
+// after which the function may have run. Source: AWS Lambda API, Invoke, errors: what is answered
+// with 4xx has not been invoked.
+func reached(err error) error {
+	var answered *smithyhttp.ResponseError
+	if errors.As(err, &answered) && answered.HTTPStatusCode() >= 400 && answered.HTTPStatusCode() < 500 {
+		return &tool.Unreached{Err: err}
+	}
+	return err
 }
 
 // errorType reads what kind of failure Lambda reports. The message beside it stays where it was

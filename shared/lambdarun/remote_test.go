@@ -2,6 +2,7 @@ package lambdarun_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -71,6 +72,27 @@ func TestLambdaInvokerTriesOnce(t *testing.T) {
 		if reply, err := api.invoker(t).Invoke(context.Background(), "echo", tool.Request{}); err == nil || api.calls != 1 {
 			t.Errorf("status %d: %+v, %v after %d calls", status, reply, err, api.calls)
 		}
+	}
+}
+
+// What Lambda refuses has not run, and the front records it; after anything else the tool may
+// have recorded the call already.
+func TestLambdaInvokerTellsWhatWasNotReached(t *testing.T) {
+	for status, want := range map[int]bool{400: true, 403: true, 404: true, 413: true, 429: true, 500: false, 502: false, 503: false} {
+		api := &lambdaAPI{status: status}
+		_, err := api.invoker(t).Invoke(context.Background(), "echo", tool.Request{})
+		var unreached *tool.Unreached
+		if errors.As(err, &unreached) != want {
+			t.Errorf("status %d: %v, want unreached %v", status, err, want)
+		}
+	}
+	var unreached *tool.Unreached
+	if _, err := (&lambdaAPI{}).invoker(t).Invoke(context.Background(), "unheard_of", tool.Request{}); !errors.As(err, &unreached) {
+		t.Errorf("a tool without a function: %v", err)
+	}
+	died := &lambdaAPI{function: func(context.Context, []byte) ([]byte, error) { return nil, errors.New("died") }}
+	if _, err := died.invoker(t).Invoke(context.Background(), "echo", tool.Request{}); err == nil || errors.As(err, &unreached) {
+		t.Errorf("a function that failed: %v", err)
 	}
 }
 

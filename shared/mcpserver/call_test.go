@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -255,6 +256,28 @@ func TestUnknownTool(t *testing.T) {
 		}
 		if diff := cmp.Diff(want, events[0]); diff != "" {
 			t.Errorf("event (-want +got):\n%s", diff)
+		}
+	}
+}
+
+// A call that certainly never came to its tool is recorded here; one that may have come there has
+// its event from the tool, and no second one.
+func TestUnreachedToolIsRecordedOnce(t *testing.T) {
+	for _, e := range []era{modern, legacy} {
+		for name, tt := range map[string]struct {
+			err    error
+			events []string
+		}{
+			"refused":  {fmt.Errorf("invoke: %w", &tool.Unreached{Err: errors.New("throttled: secret")}), []string{"list_issues error internal"}},
+			"in doubt": {errors.New("connection lost: secret"), nil},
+		} {
+			s := newStage(t, allScopes...)
+			s.invoker.answer = func(context.Context, call) (tool.Reply, error) { return tool.Reply{}, tt.err }
+			r := s.callTool(e, "list_issues", `{}`)
+			if r.status != http.StatusOK || !strings.Contains(r.body, `"isError":true`) || strings.Contains(r.body, "secret") {
+				t.Errorf("%s: %d %s", name, r.status, r.body)
+			}
+			s.wantEvents(t, tt.events...)
 		}
 	}
 }

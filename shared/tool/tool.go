@@ -164,3 +164,13 @@ type Request struct {
 type Invoker interface {
 	Invoke(ctx context.Context, name string, req Request) (Reply, error)
 }
+
+// Unreached is the failure of an Invoker whose call has certainly not reached the tool: nothing
+// ran, and nothing is recorded, so the caller of the Invoker must record it. After any other
+// error the call may have happened, and then it has its event.
+type Unreached struct{ Err error }
+
+func (u *Unreached) Error() string { return "the tool was not reached: " + u.Err.Error() }
+
+// Unwrap returns the cause.
+func (u *Unreached) Unwrap() error { return u.Err }
