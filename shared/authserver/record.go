@@ -1,9 +1,7 @@
 package authserver
 
 import (
-	"context"
 	"net/http"
-	"time"
 
 	"github.com/aacworkflow/mcp-connector/shared/audit"
 	"github.com/aacworkflow/mcp-connector/shared/fault"
@@ -26,9 +24,6 @@ const (
 	memberLeft    = "member_left"
 )
 
-// recordFor is the time that an event may take to be written, whatever is left of the request's.
-const recordFor = 2 * time.Second
-
 // begin opens the record of an act on a grant.
 func (s *Server) begin(r *http.Request, act string, g grantRow) *audit.Call {
 	origin := audit.OriginFrom(r.Context())
@@ -47,7 +42,7 @@ func (s *Server) begin(r *http.Request, act string, g grantRow) *audit.Call {
 // can be recorded; that it could not is in the log of the program.
 func (s *Server) recordDenial(r *http.Request, act string, g grantRow, why string) {
 	call := s.begin(r, act, g)
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), recordFor)
+	ctx, cancel := audit.Recording(r.Context())
 	defer cancel()
 	denial := fault.New(fault.Unauthenticated, fault.TokenRevoked, "this token was used before").Noting(fault.Detail(why))
 	if err := call.Record(ctx, s.Log, denial); err != nil {
