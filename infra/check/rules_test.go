@@ -93,7 +93,7 @@ var importRules = []rule{
 		"shared/dynamo", "shared/dynamo/appender", "shared/dynamo/writer", "shared/embedded",
 		"shared/monitor", "shared/catalog"}, // not shared/tool: an operator is no caller of tools, and can bind none
 		never: map[string]string{awsRun: noHost, awsProxy: noHost}},
-	{pkg: "infra/interop", may: []string{"functions/local/demo", "functions/local/system", "shared/audit", "shared/identity/signin", "shared/identity/subject"}},
+	{pkg: "infra/interop", may: []string{"functions/local/demo", "functions/local/signintest", "functions/local/system", "shared/audit", "shared/identity/signin", "shared/identity/subject"}},
 	{pkg: "infra/conformance", may: []string{"functions/local/system", "shared/mcpserver"}},
 	{pkg: "infra/stack"},
 	{pkg: "infra/policy", may: []string{"infra/stack", "shared/dynamo", "shared/dynamo/schema"}},

@@ -39,7 +39,7 @@ func (c *consents) answer(ctx context.Context, address string) (*url.URL, error)
 	if len(c.asked) == 0 {
 		person.Without = []string{c.untick}
 	}
-	c.asked = append(c.asked, u.Query().Get("scope"))
+	c.asked = append(c.asked, signintest.Scopes(u))
 	c.mu.Unlock()
 	return person.Answer(ctx, address)
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
 
+	"github.com/aacworkflow/mcp-connector/functions/local/signintest"
 	"github.com/aacworkflow/mcp-connector/shared/audit"
 	"github.com/aacworkflow/mcp-connector/shared/identity/signin"
 	"github.com/aacworkflow/mcp-connector/shared/identity/subject"
@@ -57,7 +58,7 @@ func addressAlone(ctx context.Context, w *world) (err error) {
 				return nil, err
 			}
 			q := end.Query()
-			asked = append(asked, q.Get("scope"))
+			asked = append(asked, signintest.Scopes(end))
 			return &auth.AuthorizationResult{Code: q.Get("code"), State: q.Get("state"), Iss: q.Get("iss")}, nil
 		},
 	})

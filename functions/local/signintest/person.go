@@ -29,6 +29,14 @@ type Person struct {
 	Without, With []string
 }
 
+// Scopes returns the scopes that an address names, in the order of the alphabet: a client may ask
+// for them in any order, and the Go SDK's does so differently from one run to the next.
+func Scopes(address *url.URL) string {
+	scopes := strings.Fields(address.Query().Get("scope"))
+	slices.Sort(scopes)
+	return strings.Join(scopes, " ")
+}
+
 // page is one of our pages, as far as it matters.
 type page struct {
 	at   *url.URL
