@@ -11,7 +11,7 @@ var importRules = []rule{
 	{pkg: "shared/identity", may: []string{"shared/fault"}, never: domainNever},
 	{pkg: "shared/identity/token", may: []string{"shared/identity", "shared/table", "shared/fault"},
 		never: map[string]string{dynamo: noEngine, "go.etcd.io/bbolt": noEngine, awsRun: noHost}},
-	{pkg: "shared/identity/signin", may: []string{"shared/identity"}, never: domainNever},
+	{pkg: "shared/identity/signin", may: []string{"shared/identity", "shared/fault"}, never: domainNever},
 	{pkg: "shared/identity/subject", may: []string{"shared/table", "shared/fault"}, never: domainNever},
 	{pkg: "shared/identity/oauth", may: []string{"shared/identity", "shared/identity/token", "shared/identity/signin", "shared/identity/subject", "shared/table", "shared/fault"},
 		never: map[string]string{dynamo: noEngine, "go.etcd.io/bbolt": noEngine, awsRun: noHost}},

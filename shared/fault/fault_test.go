@@ -71,6 +71,16 @@ func TestCopiesDoNotShareMembers(t *testing.T) {
 	}
 }
 
+func TestJSONRPC(t *testing.T) {
+	f := fault.New(fault.Forbidden, fault.InsufficientScope, "insufficient_scope").With("scope", "a:b")
+	const err = `"error":{"code":403,"message":"ask \"them\"","data":{"error":"insufficient_scope","reason":"insufficient_scope","scope":"a:b","call_id":"c1"}}}`
+	for id, want := range map[string]string{"": `{"jsonrpc":"2.0",` + err, `"x"`: `{"jsonrpc":"2.0","id":"x",` + err, "7": `{"jsonrpc":"2.0","id":7,` + err} {
+		if got := string(f.JSONRPC([]byte(id), 403, `ask "them"`, "c1")); got != want {
+			t.Errorf("id %s:\n got %s\nwant %s", id, got, want)
+		}
+	}
+}
+
 func TestBetweenFunctions(t *testing.T) {
 	f := fault.New(fault.RateLimited, fault.Contention, "try again").With("choices", []string{"a", "b"}).
 		Noting(fault.TargetMissing).Because(errors.New("hidden"))

@@ -3,6 +3,7 @@ package fault
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"time"
 )
 
@@ -15,6 +16,18 @@ func (f *Fault) PublicJSON(callID string) []byte {
 	}
 	if callID != "" {
 		members = append(members, Member{"call_id", callID})
+	}
+	return object(members)
+}
+
+// JSONRPC returns the error as a JSON-RPC 2.0 response: code and message are the protocol's, data
+// is the error as REST has it. id is JSON; MCP has no null id, so without one the member is left out.
+func (f *Fault) JSONRPC(id []byte, code int, message, callID string) []byte {
+	members := []Member{{"jsonrpc", "2.0"}, {"id", json.RawMessage(id)}, {"error", json.RawMessage(object([]Member{
+		{"code", code}, {"message", message}, {"data", json.RawMessage(f.PublicJSON(callID))},
+	}))}}
+	if len(id) == 0 {
+		members = slices.Delete(members, 1, 2)
 	}
 	return object(members)
 }

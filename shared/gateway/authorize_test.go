@@ -53,7 +53,7 @@ func TestWhatTheAuthorizerSays(t *testing.T) {
 		return nil, fmt.Errorf("verify: %w", errors.New("Unauthorized"))
 	})
 	raw := func(document string) function {
-		return answers(`{"principalId":"u1","policyDocument":` + document + `}`)
+		return answers(`{"principalId":"u1","context":` + denied + `,"policyDocument":` + document + `}`)
 	}
 	tests := []struct {
 		name   string
@@ -69,10 +69,10 @@ func TestWhatTheAuthorizerSays(t *testing.T) {
 		{"allow", allow, 200, ""},
 		{"allow this", policy(`{}`, "Allow", arn), 200, ""},
 		{"allow, null context", policy(`null`, "Allow", arn), 200, ""},
-		{"allow another", policy(`{}`, "Allow", arn+"y"), 403, "insufficient_scope"},
-		{"deny", policy(`{}`, "Deny", arn), 403, "insufficient_scope"},
-		{"allow all, deny this", policy(`{}`, "Allow", "*", "Deny", arn), 403, "insufficient_scope"},
-		{"deny this, allow all", policy(`{}`, "Deny", arn, "Allow", "*"), 403, "insufficient_scope"},
+		{"allow another", policy(denied, "Allow", arn+"y"), 403, "insufficient_scope"},
+		{"deny", policy(denied, "Deny", arn), 403, "insufficient_scope"},
+		{"allow all, deny this", policy(denied, "Allow", "*", "Deny", arn), 403, "insufficient_scope"},
+		{"deny this, allow all", policy(denied, "Deny", arn, "Allow", "*"), 403, "insufficient_scope"},
 		{"allow all, deny another", policy(`{}`, "Allow", "*", "Deny", arn+"y"), 200, ""},
 		{"context of scalars", policy(`{"a":"b","n":1.5,"t":false}`, "Allow", "*"), 200, ""},
 		{"context with an object", policy(`{"a":{}}`, "Allow", "*"), 500, "internal"},
@@ -133,13 +133,13 @@ func TestResourcesOfAPolicy(t *testing.T) {
 	}
 }
 
+// denied is the context of a Deny: the answer is the authorizer's.
+const denied = `{"wwwAuthenticate":"Bearer error=\"insufficient_scope\", scope=\"issues:write\"",` +
+	`"body":"{\"error\":\"missing\",\"reason\":\"insufficient_scope\",\"call_id\":\"id-1\"}"}`
+
 func TestADenialSaysWhatIsMissing(t *testing.T) {
-	claims := `{"wwwAuthenticate":"Bearer error=\"insufficient_scope\", scope=\"issues:write\"","requiredScope":"issues:write"}`
-	res := do(serve(t, api(policy(claims, "Deny", arn), answers(fine))), request("POST", "/tools/x", ""))
-	p := wantProblem(t, "denied", res, http.StatusForbidden, "insufficient_scope")
-	if p.Scope != "issues:write" {
-		t.Errorf("scope %q", p.Scope)
-	}
+	res := do(serve(t, api(policy(denied, "Deny", arn), answers(fine))), request("POST", "/tools/x", ""))
+	wantProblem(t, "denied", res, http.StatusForbidden, "insufficient_scope")
 	if got := res.Header.Get("WWW-Authenticate"); got != `Bearer error="insufficient_scope", scope="issues:write"` {
 		t.Errorf("challenge %q", got)
 	}

@@ -34,7 +34,7 @@ type Response struct {
 	Status  int // 0: that of the cause
 	Headers []Header
 	// Body is the template for application/json. Variables are replaced as they are, without
-	// quoting, so only those whose values hold no quotes may stand in it.
+	// quoting.
 	Body string
 }
 
@@ -53,7 +53,7 @@ const PublicBaseURL = "${PublicBaseUrl}"
 // Variables that the table uses.
 const (
 	requestIDVariable = "$context.requestId"
-	scopeVariable     = "$context.authorizer.requiredScope"
+	bodyVariable      = "$context.authorizer.body"
 	challengeVariable = "context.authorizer.wwwAuthenticate"
 )
 
@@ -63,15 +63,14 @@ var noStore = Header{"Cache-Control", "'no-store'"}
 // declare the same.
 //
 // The challenge of a 401 is a fixed text without error=, for it also answers a request that
-// had no token. The challenge of a 403 is composed by the authorizer, for a header takes one
-// expression.
+// had no token. Challenge and body of a 403 are composed by the authorizer: a header takes one
+// expression, and the routes differ in their bodies.
 var Responses = []Response{
 	{Unauthorized, http.StatusUnauthorized, []Header{noStore, {"WWW-Authenticate",
 		`'Bearer resource_metadata="` + PublicBaseURL + `/.well-known/oauth-protected-resource/mcp", scope="` + baselineScope + `"'`}},
 		bodyTemplate("authentication required: send a valid token as Authorization: Bearer", fault.TokenMissing)},
 	{AccessDenied, http.StatusForbidden, []Header{noStore, {"WWW-Authenticate", challengeVariable}},
-		bodyTemplate("this call needs a scope that the token lacks: ask for a token that has it", fault.InsufficientScope,
-			fault.Member{Name: "scope", Value: scopeVariable})},
+		bodyVariable},
 	{MissingAuthenticationToken, http.StatusNotFound, []Header{noStore},
 		bodyTemplate("there is nothing under this path for this method: see GET /tools for what there is", fault.TargetNotFound)},
 	{RequestTooLarge, http.StatusRequestEntityTooLarge, []Header{noStore},
@@ -85,8 +84,8 @@ var Responses = []Response{
 }
 
 // bodyTemplate is the error that every entry of the connector answers with.
-func bodyTemplate(text string, reason fault.Reason, members ...fault.Member) string {
-	f := &fault.Fault{Reason: reason, Text: text, Members: members}
+func bodyTemplate(text string, reason fault.Reason) string {
+	f := &fault.Fault{Reason: reason, Text: text}
 	return string(f.PublicJSON(requestIDVariable))
 }
 
@@ -128,7 +127,7 @@ func (g *gateway) render(f *failure, requestID string) reply {
 			out.header.Set(h.Name, value)
 		}
 	}
-	out.body = []byte(strings.NewReplacer(requestIDVariable, requestID, scopeVariable, f.claims["requiredScope"]).Replace(row.Body))
+	out.body = []byte(strings.NewReplacer(requestIDVariable, requestID, bodyVariable, f.claims["body"]).Replace(row.Body))
 	return out
 }
 

@@ -16,6 +16,13 @@ func TestResponses(t *testing.T) {
 			t.Errorf("%s is declared twice", r.Type)
 		}
 		statuses[r.Type] = r.Status
+		if r.Type == gateway.AccessDenied {
+			if r.Body != "$context.authorizer.body" {
+				t.Errorf("the body of a denial is the authorizer's, not %s", r.Body)
+			}
+			checkHeaders(t, r)
+			continue
+		}
 		var body map[string]string
 		if err := json.Unmarshal([]byte(r.Body), &body); err != nil {
 			t.Errorf("%s: %v", r.Type, err)

@@ -85,7 +85,7 @@ func (cfg AuthorizerConfig) authorize(ctx context.Context, payload []byte) ([]by
 		if err := cfg.record(ctx, &event, op, &principal, err); err != nil {
 			return nil, err
 		}
-		return encode(cfg.deny(&event, op, &principal, fault.Of(err))), nil
+		return encode(cfg.deny(&event, op, &principal)), nil
 	}
 	return encode(policy("Allow", &event, &principal, contextOf(&principal))), nil
 }
@@ -150,21 +150,30 @@ func (cfg AuthorizerConfig) record(ctx context.Context, e *events.APIGatewayCust
 	return call.Record(ctx, cfg.Log, denial)
 }
 
-// The context of a Deny, for the gateway response ACCESS_DENIED. No value holds a quote or a
-// backslash but wwwAuthenticate, so the others may stand between quotes in its JSON body.
+// The context of a Deny is the answer, for the gateway response ACCESS_DENIED: there is one for
+// all routes, but /mcp answers in JSON-RPC. Values are put in as they are. Source: Amazon API
+// Gateway, "Gateway responses", simple variable substitution.
 const (
-	keyChallenge     = "wwwAuthenticate" // the whole header WWW-Authenticate
-	keyRequiredScope = "requiredScope"   // space-separated, as the authorization server knows them
-	keyErrorText     = "errorText"       // for the member error
-	keyErrorReason   = "errorReason"     // for the member reason
+	keyChallenge = "wwwAuthenticate" // the whole header WWW-Authenticate
+	keyBody      = "body"            // the whole body, JSON
 )
 
 // deny says which scopes the operation needs, all of them (RFC 6750, section 3.1).
-func (cfg AuthorizerConfig) deny(e *events.APIGatewayCustomAuthorizerRequestTypeRequest, op operation, p *identity.Principal, f *fault.Fault) events.APIGatewayCustomAuthorizerResponse {
+func (cfg AuthorizerConfig) deny(e *events.APIGatewayCustomAuthorizerRequestTypeRequest, op operation, p *identity.Principal) events.APIGatewayCustomAuthorizerResponse {
 	return policy("Deny", e, p, map[string]any{
-		keyChallenge: cfg.SignIn.ScopeChallenge(op.scopes), keyRequiredScope: strings.Join(cfg.SignIn.Scopes(op.scopes), " "),
-		keyErrorText: f.Text, keyErrorReason: string(f.Reason),
+		keyChallenge: cfg.SignIn.ScopeChallenge(op.scopes), keyBody: string(cfg.denial(op, e.RequestContext.RequestID)),
 	})
+}
+
+// denial is what the function behind the route would answer, but for the id of a JSON-RPC
+// request, which only the body tells.
+func (cfg AuthorizerConfig) denial(op operation, callID string) []byte {
+	f := cfg.SignIn.InsufficientScope(op.scopes)
+	if op.transport == audit.MCP {
+		return f.JSONRPC(nil, f.Kind.Status(), signin.AskForScope, callID)
+	}
+	f.Text = identity.MissingScope(op.scopes...).Text
+	return f.PublicJSON(callID)
 }
 
 // policy decides about the method that was called and no other: the result of one call says

@@ -269,10 +269,9 @@ func TestAuthorizerScopes(t *testing.T) {
 			continue
 		}
 		denied++
-		text := "this call needs the scope " + tt.scope + ": ask for a token that has it"
 		want := map[string]any{
 			"wwwAuthenticate": fmt.Sprintf(`Bearer error="insufficient_scope", scope="%s", resource_metadata="https://mcp.example.com/.well-known/oauth-protected-resource/mcp", error_description="this call needs a scope that the token lacks"`, tt.scope),
-			"requiredScope":   tt.scope, "errorText": text, "errorReason": "insufficient_scope",
+			"body":            denialBody(tt.event.Resource, tt.scope, tt.scope),
 		}
 		if diff := cmp.Diff(want, got.Context); diff != "" || got.PolicyDocument.Statement[0].Effect != "Deny" || got.PrincipalID != "u1" {
 			t.Errorf("%s: %+v %s", tt.name, got.PolicyDocument, diff)
@@ -289,6 +288,16 @@ func TestAuthorizerScopes(t *testing.T) {
 	if denied != 8 {
 		t.Errorf("%d cases were denied; 8 are meant to be", denied)
 	}
+}
+
+// denialBody is a 403 as a client reads it: JSON-RPC at /mcp, plain elsewhere.
+func denialBody(route, scope, asIssued string) string {
+	data := fmt.Sprintf(`"reason":"insufficient_scope","scope":%q,"scopes":[%q],"call_id":"call-1"}`, asIssued, scope)
+	if strings.HasPrefix(route, "/mcp") {
+		return `{"jsonrpc":"2.0","error":{"code":403,"message":"this call needs a scope that the token lacks: ask for a token that has it",` +
+			`"data":{"error":"insufficient_scope",` + data + `}}`
+	}
+	return fmt.Sprintf(`{"error":"this call needs the scope %s: ask for a token that has it",`, scope) + data
 }
 
 func TestAuthorizerNamesWhatIsNoTool(t *testing.T) {
@@ -375,8 +384,7 @@ func TestAuthorizerNamesScopesAsTheIssuerDoes(t *testing.T) {
 	want := map[string]any{
 		"wwwAuthenticate": `Bearer error="insufficient_scope", scope="https://mcp.example.com/mcp/issues:write", ` +
 			`resource_metadata="https://mcp.example.com/.well-known/oauth-protected-resource/mcp", error_description="this call needs a scope that the token lacks"`,
-		"requiredScope": "https://mcp.example.com/mcp/issues:write", "errorReason": "insufficient_scope",
-		"errorText": "this call needs the scope issues:write: ask for a token that has it",
+		"body": denialBody("/tools/delete_issue", "issues:write", "https://mcp.example.com/mcp/issues:write"),
 	}
 	if diff := cmp.Diff(want, got.Context); diff != "" {
 		t.Error(diff)

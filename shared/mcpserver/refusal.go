@@ -2,8 +2,6 @@ package mcpserver
 
 import (
 	"net/http"
-	"strconv"
-	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -98,31 +96,20 @@ func unauthenticated() *refusal {
 	return &refusal{status: http.StatusUnauthorized, code: codeUnauthenticated, fault: fault.Of(identity.Require(nil))}
 }
 
-// missingScope: error says insufficient_scope as in the challenge (RFC 6750, section 3.1),
-// because API Gateway renames the header that holds it. scope is what to ask the authorization
-// server for; scopes is what it is called here.
+// missingScope is the answer that the authorizer gives where it can tell from the headers.
 func (f *front) missingScope(scopes []identity.Scope) *refusal {
-	return &refusal{status: http.StatusForbidden, code: codeForbidden,
-		fault: fault.New(fault.Forbidden, fault.InsufficientScope, string(fault.InsufficientScope)).
-			With("scope", strings.Join(f.SignIn.Scopes(scopes), " ")).With("scopes", identity.Names(scopes))}
+	return &refusal{status: http.StatusForbidden, code: codeForbidden, fault: f.SignIn.InsufficientScope(scopes)}
 }
 
 // message returns the sentence for people.
 func (r *refusal) message() string {
 	if r.fault.Reason == fault.InsufficientScope {
-		return signin.MissingScope + ": ask for a token that has it"
+		return signin.AskForScope
 	}
 	return r.fault.Text
 }
 
-// body writes the JSON-RPC error. MCP has no null id: without one the member is left out.
+// body writes the JSON-RPC error.
 func (r *refusal) body(id jsontext.Value, callID string) []byte {
-	b := []byte(`{"jsonrpc":"2.0",`)
-	if id != nil {
-		b = append(append(append(b, `"id":`...), id...), ',')
-	}
-	b = strconv.AppendInt(append(b, `"error":{"code":`...), int64(r.code), 10)
-	b, _ = jsontext.AppendQuote(append(b, `,"message":`...), r.message())
-	b = append(append(b, `,"data":`...), r.fault.PublicJSON(callID)...)
-	return append(b, "}}"...)
+	return r.fault.JSONRPC(id, r.code, r.message(), callID)
 }

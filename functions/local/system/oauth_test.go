@@ -185,11 +185,32 @@ func TestStepUp(t *testing.T) {
 		if body.Error.Data.Error != "insufficient_scope" || body.Error.Data.Scope != string(d.Scope) {
 			t.Errorf("%s: %s", d.Name, late.body)
 		}
+		if diff := cmp.Diff(refusalOf(t, late, true), refusalOf(t, early, false)); diff != "" {
+			t.Errorf("%s: early and late differ (-late +early):\n%s", d.Name, diff)
+		}
 	}
 	writer := w.token("issues:read issues:write")
 	if a := w.mcpCall(modern, "create_issue", writer, `{"title":"From a client"}`); a.status != 200 || strings.Contains(string(a.body), `"isError":true`) {
 		t.Errorf("%d %s", a.status, a.body)
 	}
+}
+
+// refusalOf is a JSON-RPC error but for what no two answers share. Only who has read the body
+// knows the id of the request.
+func refusalOf(t *testing.T, a answer, hasID bool) map[string]any {
+	t.Helper()
+	var body map[string]any
+	a.into(t, &body)
+	if _, has := body["id"]; has != hasID || body["jsonrpc"] != "2.0" {
+		t.Errorf("no JSON-RPC error: %s", a.body)
+	}
+	delete(body, "id")
+	if data, ok := body["error"].(map[string]any)["data"].(map[string]any); !ok || data["call_id"] == "" {
+		t.Errorf("no call_id: %s", a.body)
+	} else {
+		delete(data, "call_id")
+	}
+	return body
 }
 
 // Who can get more scopes sees every tool, and which of them are granted.

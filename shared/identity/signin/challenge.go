@@ -3,6 +3,7 @@ package signin
 import (
 	"strings"
 
+	"github.com/aacworkflow/mcp-connector/shared/fault"
 	"github.com/aacworkflow/mcp-connector/shared/identity"
 )
 
@@ -10,8 +11,20 @@ import (
 // anything. A client asks for more when a tool needs it.
 func Baseline() []identity.Scope { return []identity.Scope{identity.IssuesRead} }
 
-// MissingScope is the sentence that goes with a missing scope.
-const MissingScope = "this call needs a scope that the token lacks"
+// The sentences that go with a missing scope: what is wrong, and what to do about it.
+const (
+	MissingScope = "this call needs a scope that the token lacks"
+	AskForScope  = MissingScope + ": ask for a token that has it"
+)
+
+// InsufficientScope is the fault of a call at /mcp whose token lacks a scope of the operation,
+// whoever finds out. Its text is the code of the challenge (RFC 6750, section 3.1), because API
+// Gateway renames that header when a function sends it. scope is what to ask the authorization
+// server for, scopes is what it is called here.
+func (c Config) InsufficientScope(scopes []identity.Scope) *fault.Fault {
+	return fault.New(fault.Forbidden, fault.InsufficientScope, string(fault.InsufficientScope)).
+		With("scope", strings.Join(c.Scopes(scopes), " ")).With("scopes", identity.Names(scopes))
+}
 
 // FirstScope is the scope of the first challenge, space-separated.
 func (c Config) FirstScope() string {
