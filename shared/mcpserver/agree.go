@@ -21,7 +21,7 @@ const (
 
 // named lists the methods whose Mcp-Name repeats a member of params.
 var named = map[string]func(*message) jsontext.Value{
-	"tools/call":     func(m *message) jsontext.Value { return m.name },
+	methodCall:       func(m *message) jsontext.Value { return m.name },
 	"prompts/get":    func(m *message) jsontext.Value { return m.name },
 	"resources/read": func(m *message) jsontext.Value { return m.uri },
 }

@@ -45,13 +45,27 @@ func (f *front) refuse(w http.ResponseWriter, r *http.Request, m *message, refus
 	write(w, refused.status, refused.body(id, callID))
 }
 
-// deny answers a message that was read. A call that nobody has recorded yet is recorded; if
-// that fails, the caller learns of the failure alone.
+// turnAway answers a request whose message could not be read. It is a call if it says so: then
+// it is recorded, and if that fails, the caller learns of the failure alone.
+func (f *front) turnAway(w http.ResponseWriter, r *http.Request, x *exchange, body []byte, refused *refusal) {
+	if c := claimOf(r.Header, body); c.isCall {
+		refused = f.recorded(r, x, c.tool(), refused)
+	}
+	f.refuse(w, r, x.msg, refused)
+}
+
+// recorded writes the event of a call that is refused here, and returns what to answer.
+func (f *front) recorded(r *http.Request, x *exchange, tool string, refused *refusal) *refusal {
+	if err := f.record(r.Context(), x, tool, audit.MCP, refused.fault); err != nil {
+		return f.failed(r.Context(), err)
+	}
+	return refused
+}
+
+// deny answers a message that was read. A call that nobody has recorded yet is recorded.
 func (f *front) deny(w http.ResponseWriter, r *http.Request, x *exchange, refused *refusal) {
-	if x.isCall() && !x.settled {
-		if err := f.record(r.Context(), x, x.msg.toolName(), audit.MCP, refused.fault); err != nil {
-			refused = f.failed(r.Context(), err)
-		}
+	if tool, isCall := x.asks(r.Header); isCall && !x.settled {
+		refused = f.recorded(r, x, tool, refused)
 	}
 	if refused.inBand && !x.modern {
 		inBand := *refused
@@ -63,12 +77,14 @@ func (f *front) deny(w http.ResponseWriter, r *http.Request, x *exchange, refuse
 
 // rest answers for a tool name that has no route of its own, and records it. One of ours that is
 // spelt with percent escapes has none: to a router it is another path.
-func (f *front) rest(w http.ResponseWriter, r *http.Request, name string) {
+func (f *front) rest(w http.ResponseWriter, r *http.Request, name string, foreign *refusal) {
 	if raw := r.URL.EscapedPath(); raw != r.URL.Path && f.tools[name] != nil {
 		name = strings.TrimPrefix(raw, "/tools/")
 	}
 	refused := fault.New(fault.NotFound, fault.UnknownTool, "there is no such tool: GET /tools shows those there are")
 	switch {
+	case foreign != nil:
+		refused = foreign.fault
 	case f.tools[name] != nil && r.Method != http.MethodPost:
 		w.Header().Set("Allow", http.MethodPost)
 		f.answerFault(w, r, http.StatusMethodNotAllowed, invalidRequest("call a tool with POST; its body is the arguments"))

@@ -22,6 +22,7 @@ import (
 // Limits of a message.
 const (
 	maxBody     = 1 << 20  // bytes, all of it; arguments may take half (tool.MaxArguments)
+	maxRead     = 6 << 20  // bytes of a body that is refused
 	maxEnvelope = 64 << 10 // bytes without the arguments
 	maxMembers  = 100      // of one object of the envelope
 	maxNesting  = 64       // of the envelope

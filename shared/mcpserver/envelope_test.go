@@ -6,90 +6,93 @@ import (
 	"testing"
 )
 
+// spoilt is a name that the log writes like delete_issue, though it is another one.
+const spoilt = "delete_issue\ufffd"
+
 // Each body asks for a deletion in some crooked way. None may run, and each is refused with a
-// JSON-RPC error. Where tool is set it is known what was asked for, so that is on record.
+// JSON-RPC error. Where the body still says that it is a call, that is on record.
 var crooked = []struct {
 	name, body string
 	code       int
 	id         string // expected in the answer
-	tool       string // "-": a call of no name
+	tool       string // of the event: "": no call, "_mcp": not of one tool, "-": the same, and the message was read
 }{
 	// Not JSON.
 	{"empty", ``, codeParse, "", ""},
 	{"space", " \n", codeParse, "", ""},
-	{"cut", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"delete_issue"`, codeParse, "7", ""},
+	{"cut", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"delete_issue"`, codeParse, "7", "delete_issue"},
 	{"no JSON", `delete_issue`, codeParse, "", ""},
-	{"byte order mark", "\ufeff" + `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"delete_issue"}}`, codeParse, "", ""},
+	{"byte order mark", "\ufeff" + `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"delete_issue"}}`, codeParse, "", "delete_issue"},
 	{"comment", `{"jsonrpc":"2.0","id":7,/**/"method":"tools/call","params":{"name":"delete_issue"}}`, codeParse, "7", ""},
-	{"comma at the end", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"delete_issue",}}`, codeParse, "7", ""},
+	{"comma at the end", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"delete_issue",}}`, codeParse, "7", "delete_issue"},
 	{"single quotes", `{'jsonrpc':'2.0','id':7,'method':'tools/call','params':{'name':'delete_issue'}}`, codeParse, "", ""},
-	{"trailing word", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"delete_issue"}} x`, codeParse, "7", ""},
-	{"trailing message", `{"jsonrpc":"2.0","id":7,"method":"ping"}{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"name":"delete_issue"}}`, codeParse, "7", ""},
+	{"trailing word", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"delete_issue"}} x`, codeParse, "7", "delete_issue"},
+	{"trailing message", `{"jsonrpc":"2.0","id":7,"method":"ping"}{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"name":"delete_issue"}}`, codeParse, "7", "delete_issue"},
 	{"trailing zero byte", `{"jsonrpc":"2.0","id":7,"method":"ping"}` + "\x00", codeParse, "7", ""},
-	{"invalid UTF-8 in a name", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"delete_issue","x` + "\xff" + `":1}}`, codeParse, "7", ""},
-	{"invalid UTF-8 in a value", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"delete_issue` + "\xff" + `"}}`, codeParse, "7", ""},
-	{"invalid UTF-8 deep inside", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"delete_issue","x":[{"y":"` + "\xff" + `"}]}}`, codeParse, "7", ""},
-	{"lone surrogate in the name", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"delete_issue\ud800"}}`, codeParse, "7", ""},
+	{"invalid UTF-8 in a name", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"delete_issue","x` + "\xff" + `":1}}`, codeParse, "7", "delete_issue"},
+	{"invalid UTF-8 in a value", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"delete_issue` + "\xff" + `"}}`, codeParse, "7", spoilt},
+	{"invalid UTF-8 deep inside", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"delete_issue","x":[{"y":"` + "\xff" + `"}]}}`, codeParse, "7", "delete_issue"},
+	{"lone surrogate in the name", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"delete_issue\ud800"}}`, codeParse, "7", spoilt},
 	{"lone surrogate in the method", `{"jsonrpc":"2.0","id":7,"method":"tools/call\udc00","params":{"name":"delete_issue"}}`, codeParse, "7", ""},
-	{"lone surrogate in _meta", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"delete_issue","_meta":{"x":{"y":"\ud800"}}}}`, codeParse, "7", ""},
-	{"lone surrogate as id", `{"jsonrpc":"2.0","id":"\ud800","method":"tools/call","params":{"name":"delete_issue"}}`, codeParse, "", ""},
-	{"deeper than any parser goes", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"delete_issue","arguments":` + strings.Repeat("[", 20000) + strings.Repeat("]", 20000) + `}}`, codeInvalidRequest, "7", ""},
+	{"lone surrogate in _meta", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"delete_issue","_meta":{"x":{"y":"\ud800"}}}}`, codeParse, "7", "delete_issue"},
+	{"lone surrogate as id", `{"jsonrpc":"2.0","id":"\ud800","method":"tools/call","params":{"name":"delete_issue"}}`, codeParse, "", "delete_issue"},
+	{"deeper than any parser goes", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"delete_issue","arguments":` + strings.Repeat("[", 20000) + strings.Repeat("]", 20000) + `}}`, codeInvalidRequest, "7", "delete_issue"},
 
 	// Not one message.
-	{"batch", `[{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"delete_issue"}}]`, codeInvalidRequest, "", ""},
+	{"batch", `[{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"delete_issue"}}]`, codeInvalidRequest, "", "delete_issue"},
 	{"empty batch", `[]`, codeInvalidRequest, "", ""},
 	{"batch after space", "\n\t [", codeInvalidRequest, "", ""},
 	{"string", `"tools/call"`, codeInvalidRequest, "", ""},
 	{"null", `null`, codeInvalidRequest, "", ""},
 	{"number", `7`, codeInvalidRequest, "", ""},
 	{"empty object", `{}`, codeInvalidRequest, "", ""},
-	{"no version", `{"id":7,"method":"tools/call","params":{"name":"delete_issue"}}`, codeInvalidRequest, "7", ""},
-	{"other version", `{"jsonrpc":"1.0","id":7,"method":"tools/call","params":{"name":"delete_issue"}}`, codeInvalidRequest, "7", ""},
-	{"version as number", `{"jsonrpc":2.0,"id":7,"method":"tools/call","params":{"name":"delete_issue"}}`, codeInvalidRequest, "7", ""},
+	{"no version", `{"id":7,"method":"tools/call","params":{"name":"delete_issue"}}`, codeInvalidRequest, "7", "delete_issue"},
+	{"other version", `{"jsonrpc":"1.0","id":7,"method":"tools/call","params":{"name":"delete_issue"}}`, codeInvalidRequest, "7", "delete_issue"},
+	{"version as number", `{"jsonrpc":2.0,"id":7,"method":"tools/call","params":{"name":"delete_issue"}}`, codeInvalidRequest, "7", "delete_issue"},
 	{"no method", `{"jsonrpc":"2.0","id":7,"params":{"name":"delete_issue"}}`, codeInvalidRequest, "7", ""},
 	{"method null", `{"jsonrpc":"2.0","id":7,"method":null,"params":{"name":"delete_issue"}}`, codeInvalidRequest, "7", ""},
 	{"empty method", `{"jsonrpc":"2.0","id":7,"method":"","params":{"name":"delete_issue"}}`, codeInvalidRequest, "7", ""},
 	{"response", `{"jsonrpc":"2.0","id":7,"result":{}}`, codeInvalidRequest, "7", ""},
 	{"error response", `{"jsonrpc":"2.0","id":7,"error":{"code":1,"message":"x"}}`, codeInvalidRequest, "7", ""},
-	{"request and response", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"delete_issue"},"result":{}}`, codeInvalidRequest, "7", ""},
+	{"request and response", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"delete_issue"},"result":{}}`, codeInvalidRequest, "7", "delete_issue"},
 
 	// Ids.
-	{"id null", `{"jsonrpc":"2.0","id":null,"method":"tools/call","params":{"name":"delete_issue"}}`, codeInvalidRequest, "", ""},
-	{"id true", `{"jsonrpc":"2.0","id":true,"method":"tools/call","params":{"name":"delete_issue"}}`, codeInvalidRequest, "", ""},
-	{"id a fraction", `{"jsonrpc":"2.0","id":7.5,"method":"tools/call","params":{"name":"delete_issue"}}`, codeInvalidRequest, "", ""},
-	{"id with a point", `{"jsonrpc":"2.0","id":7.0,"method":"tools/call","params":{"name":"delete_issue"}}`, codeInvalidRequest, "", ""},
-	{"id with an exponent", `{"jsonrpc":"2.0","id":1e2,"method":"tools/call","params":{"name":"delete_issue"}}`, codeInvalidRequest, "", ""},
-	{"id no double keeps", `{"jsonrpc":"2.0","id":9007199254740993,"method":"tools/call","params":{"name":"delete_issue"}}`, codeInvalidRequest, "", ""},
-	{"id an object", `{"jsonrpc":"2.0","id":{},"method":"tools/call","params":{"name":"delete_issue"}}`, codeInvalidRequest, "", ""},
-	{"id too long", `{"jsonrpc":"2.0","id":"` + strings.Repeat("x", maxID) + `","method":"tools/call","params":{"name":"delete_issue"}}`, codeInvalidRequest, "", ""},
+	{"id null", `{"jsonrpc":"2.0","id":null,"method":"tools/call","params":{"name":"delete_issue"}}`, codeInvalidRequest, "", "delete_issue"},
+	{"id true", `{"jsonrpc":"2.0","id":true,"method":"tools/call","params":{"name":"delete_issue"}}`, codeInvalidRequest, "", "delete_issue"},
+	{"id a fraction", `{"jsonrpc":"2.0","id":7.5,"method":"tools/call","params":{"name":"delete_issue"}}`, codeInvalidRequest, "", "delete_issue"},
+	{"id with a point", `{"jsonrpc":"2.0","id":7.0,"method":"tools/call","params":{"name":"delete_issue"}}`, codeInvalidRequest, "", "delete_issue"},
+	{"id with an exponent", `{"jsonrpc":"2.0","id":1e2,"method":"tools/call","params":{"name":"delete_issue"}}`, codeInvalidRequest, "", "delete_issue"},
+	{"id no double keeps", `{"jsonrpc":"2.0","id":9007199254740993,"method":"tools/call","params":{"name":"delete_issue"}}`, codeInvalidRequest, "", "delete_issue"},
+	{"id an object", `{"jsonrpc":"2.0","id":{},"method":"tools/call","params":{"name":"delete_issue"}}`, codeInvalidRequest, "", "delete_issue"},
+	{"id too long", `{"jsonrpc":"2.0","id":"` + strings.Repeat("x", maxID) + `","method":"tools/call","params":{"name":"delete_issue"}}`, codeInvalidRequest, "", "delete_issue"},
 	{"no id", `{"jsonrpc":"2.0","method":"tools/call","params":{"name":"delete_issue"}}`, codeInvalidRequest, "", "delete_issue"},
 
 	// Two readings.
-	{"name twice", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"list_issues","name":"delete_issue"}}`, codeInvalidRequest, "7", ""},
-	{"name in two cases", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"delete_issue","Name":"list_issues"}}`, codeInvalidRequest, "7", ""},
-	{"name in the wrong case", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"NAME":"delete_issue"}}`, codeInvalidRequest, "7", ""},
-	{"name escaped and plain", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"list_issues","n\u0061me":"delete_issue"}}`, codeInvalidRequest, "7", ""},
-	{"arguments twice", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"delete_issue","arguments":{},"arguments":{"confirm":true}}}`, codeInvalidRequest, "7", ""},
-	{"arguments with a long s", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"delete_issue","argument` + "\u017f" + `":{"confirm":true}}}`, codeInvalidRequest, "7", ""},
-	{"params twice", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"list_issues"},"params":{"name":"delete_issue"}}`, codeInvalidRequest, "7", ""},
-	{"params in two cases", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"list_issues"},"Params":{"name":"delete_issue"}}`, codeInvalidRequest, "7", ""},
-	{"method twice", `{"jsonrpc":"2.0","id":7,"method":"tools/list","method":"tools/call","params":{"name":"delete_issue"}}`, codeInvalidRequest, "7", ""},
-	{"method in two cases", `{"jsonrpc":"2.0","id":7,"method":"tools/list","METHOD":"tools/call","params":{"name":"delete_issue"}}`, codeInvalidRequest, "7", ""},
-	{"id twice", `{"jsonrpc":"2.0","id":7,"id":8,"method":"tools/call","params":{"name":"delete_issue"}}`, codeInvalidRequest, "7", ""},
-	{"jsonrpc in the wrong case", `{"JsonRpc":"2.0","id":7,"method":"tools/call","params":{"name":"delete_issue"}}`, codeInvalidRequest, "", ""},
-	{"_meta twice", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"delete_issue","_meta":{},"_meta":{}}}`, codeInvalidRequest, "7", ""},
-	{"_meta in two cases", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"delete_issue","_meta":{},"_META":{}}}`, codeInvalidRequest, "7", ""},
-	{"version twice in _meta", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"delete_issue","_meta":{"io.modelcontextprotocol/protocolVersion":"2025-11-25","io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}`, codeInvalidRequest, "7", ""},
-	{"version in the wrong case", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"delete_issue","_meta":{"io.modelcontextprotocol/ProtocolVersion":"2026-07-28"}}}`, codeInvalidRequest, "7", ""},
-	{"twice deep inside", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"delete_issue","_meta":{"x":[{"a":1,"b":{"c":1,"c":2}}]}}}`, codeInvalidRequest, "7", ""},
-	{"in two cases deep inside", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"delete_issue","_meta":{"x":[{"a":1,"b":{"c":1,"C":2}}]}}}`, codeInvalidRequest, "7", ""},
-	{"twice in a member of no meaning", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"delete_issue"},"x":{"a":1,"a":2}}`, codeInvalidRequest, "7", ""},
+	{"name twice", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"list_issues","name":"delete_issue"}}`, codeInvalidRequest, "7", "_mcp"},
+	{"name in two cases", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"delete_issue","Name":"list_issues"}}`, codeInvalidRequest, "7", "_mcp"},
+	{"name in the wrong case", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"NAME":"delete_issue"}}`, codeInvalidRequest, "7", "delete_issue"},
+	{"name escaped and plain", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"list_issues","n\u0061me":"delete_issue"}}`, codeInvalidRequest, "7", "_mcp"},
+	{"arguments twice", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"delete_issue","arguments":{},"arguments":{"confirm":true}}}`, codeInvalidRequest, "7", "delete_issue"},
+	{"arguments with a long s", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"delete_issue","argument` + "\u017f" + `":{"confirm":true}}}`, codeInvalidRequest, "7", "delete_issue"},
+	{"params twice", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"list_issues"},"params":{"name":"delete_issue"}}`, codeInvalidRequest, "7", "_mcp"},
+	{"params in two cases", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"list_issues"},"Params":{"name":"delete_issue"}}`, codeInvalidRequest, "7", "_mcp"},
+	{"method twice", `{"jsonrpc":"2.0","id":7,"method":"tools/list","method":"tools/call","params":{"name":"delete_issue"}}`, codeInvalidRequest, "7", "delete_issue"},
+	{"method in two cases", `{"jsonrpc":"2.0","id":7,"method":"tools/list","METHOD":"tools/call","params":{"name":"delete_issue"}}`, codeInvalidRequest, "7", "delete_issue"},
+	{"id twice", `{"jsonrpc":"2.0","id":7,"id":8,"method":"tools/call","params":{"name":"delete_issue"}}`, codeInvalidRequest, "7", "delete_issue"},
+	{"jsonrpc in the wrong case", `{"JsonRpc":"2.0","id":7,"method":"tools/call","params":{"name":"delete_issue"}}`, codeInvalidRequest, "", "delete_issue"},
+	{"_meta twice", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"delete_issue","_meta":{},"_meta":{}}}`, codeInvalidRequest, "7", "delete_issue"},
+	{"_meta in two cases", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"delete_issue","_meta":{},"_META":{}}}`, codeInvalidRequest, "7", "delete_issue"},
+	{"version twice in _meta", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"delete_issue","_meta":{"io.modelcontextprotocol/protocolVersion":"2025-11-25","io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}`, codeInvalidRequest, "7", "delete_issue"},
+	{"version in the wrong case", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"delete_issue","_meta":{"io.modelcontextprotocol/ProtocolVersion":"2026-07-28"}}}`, codeInvalidRequest, "7", "delete_issue"},
+	{"twice deep inside", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"delete_issue","_meta":{"x":[{"a":1,"b":{"c":1,"c":2}}]}}}`, codeInvalidRequest, "7", "delete_issue"},
+	{"in two cases deep inside", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"delete_issue","_meta":{"x":[{"a":1,"b":{"c":1,"C":2}}]}}}`, codeInvalidRequest, "7", "delete_issue"},
+	{"twice in a member of no meaning", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"delete_issue"},"x":{"a":1,"a":2}}`, codeInvalidRequest, "7", "delete_issue"},
 
 	// Too much.
-	{"deep envelope", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"delete_issue","x":` + strings.Repeat("[", 100) + strings.Repeat("]", 100) + `}}`, codeInvalidRequest, "7", ""},
-	{"large envelope", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"delete_issue","x":"` + strings.Repeat("y", maxEnvelope) + `"}}`, codeInvalidRequest, "7", ""},
-	{"many members", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"delete_issue"` + manyMembers(200) + `}}`, codeInvalidRequest, "7", ""},
-	{"many members deep inside", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"delete_issue","x":{"y":{"z":0` + manyMembers(200) + `}}}}`, codeInvalidRequest, "7", ""},
+	{"deep envelope", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"delete_issue","x":` + strings.Repeat("[", 100) + strings.Repeat("]", 100) + `}}`, codeInvalidRequest, "7", "delete_issue"},
+	{"large envelope", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"delete_issue","x":"` + strings.Repeat("y", maxEnvelope) + `"}}`, codeInvalidRequest, "7", "delete_issue"},
+	{"many members", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"delete_issue"` + manyMembers(200) + `}}`, codeInvalidRequest, "7", "delete_issue"},
+	{"many members deep inside", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"delete_issue","x":{"y":{"z":0` + manyMembers(200) + `}}}}`, codeInvalidRequest, "7", "delete_issue"},
 
 	// A message, but no call.
 	{"no params", `{"jsonrpc":"2.0","id":7,"method":"tools/call"}`, codeInvalidParams, "7", "-"},
@@ -135,12 +138,17 @@ func TestCrookedModernMessages(t *testing.T) {
 	for _, tt := range crooked {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newStage(t, allScopes...)
-			code := tt.code
-			if tt.tool == "-" {
+			code, claimed := tt.code, tt.tool
+			switch tt.tool {
+			case "-":
 				code = codeHeaderMismatch // no name that Mcp-Name could equal
+			case "":
+				claimed = "delete_issue" // so the header says
+			case spoilt:
+				claimed = "_mcp" // the header says otherwise
 			}
 			checkCrooked(t, s, s.post(tt.body, "MCP-Protocol-Version", modernVersion, "Mcp-Method", "tools/call", "Mcp-Name", "delete_issue"),
-				http.StatusBadRequest, code, tt.id, tt.tool)
+				http.StatusBadRequest, code, tt.id, claimed)
 		})
 	}
 }
@@ -156,7 +164,9 @@ func checkCrooked(t *testing.T, s *stage, r reply, status, code int, id, tool st
 	case "":
 		s.wantEvents(t)
 	case "-":
-		s.wantEvents(t, "denied invalid_request")
+		s.wantEvents(t, "_mcp denied invalid_request")
+	case spoilt:
+		s.wantEvents(t, "delete_issue denied invalid_request")
 	default:
 		s.wantEvents(t, tool+" denied invalid_request")
 	}

@@ -1,7 +1,9 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
+	"net/http"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -39,8 +41,15 @@ func exchangeOf(ctx context.Context) *exchange {
 	return x
 }
 
-// isCall tells whether the message asks for a tool, and so has an event.
-func (x *exchange) isCall() bool { return x.msg.method == "tools/call" }
+// asks tells whether the request asks for a tool, and so has an event, and for which. Where the
+// message asks for something else than the headers say, it is the headers that others saw.
+func (x *exchange) asks(h http.Header) (tool string, isCall bool) {
+	if x.msg.method != methodCall {
+		c := claimOf(h, nil)
+		return c.tool(), c.isCall
+	}
+	return cmp.Or(x.msg.toolName(), noName), true
+}
 
 // introduce takes over what a modern message says of its client and its trace. Legacy clients
 // name themselves in initialize alone, which is another request: their User-Agent must do.

@@ -52,7 +52,7 @@ func (e *extension) takes(m *message) bool {
 	switch {
 	case e == nil:
 		return false
-	case m.method == "tools/call":
+	case m.method == methodCall:
 		return e.tool(m.toolName())
 	}
 	return slices.Contains(e.Methods, m.method)
@@ -112,8 +112,8 @@ func (f *front) pass(w http.ResponseWriter, r *http.Request, x *exchange, answer
 	if !x.answered {
 		outcome = invalidRequest("the SDK or the extension refused it")
 	}
-	if x.isCall() {
-		if err := f.record(r.Context(), x, x.msg.toolName(), audit.MCP, outcome); err != nil {
+	if tool, isCall := x.asks(r.Header); isCall {
+		if err := f.record(r.Context(), x, tool, audit.MCP, outcome); err != nil {
 			f.refuse(w, r, x.msg, f.failed(r.Context(), err))
 			return
 		}

@@ -60,7 +60,7 @@ func TestExtensionIsGuarded(t *testing.T) {
 	extend(s)
 	s.ask(modern, "tools/call", "extra", `"name":"extra","Name":"list_issues"`).wantError(t, http.StatusBadRequest, codeInvalidRequest, "invalid_request")
 	s.ask(modern, "tools/call", "list_issues", `"name":"extra"`).wantError(t, http.StatusBadRequest, codeHeaderMismatch, "invalid_request")
-	s.wantEvents(t, "extra denied invalid_request")
+	s.wantEvents(t, "_mcp denied invalid_request", "extra denied invalid_request")
 	s.ask(modern, "resources/list", "", ``).wantError(t, http.StatusNotFound, codeMethodNotFound, "invalid_request")
 	if r := s.callTool(modern, "list_issues", `{}`); r.status != http.StatusOK || r.header.Get("Content-Type") != "application/json" {
 		t.Errorf("%d %v %s", r.status, r.header, r.body)

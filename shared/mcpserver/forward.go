@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -14,20 +15,15 @@ import (
 	"github.com/aacworkflow/mcp-connector/shared/identity"
 )
 
-// serve reads one message and has it answered.
-func (f *front) serve(w http.ResponseWriter, r *http.Request) {
-	body, refused := readBody(w, r)
-	if refused != nil {
-		f.refuse(w, r, nil, refused)
-		return
-	}
-	m, refused := scan(body)
-	if refused != nil {
-		f.refuse(w, r, m, refused)
-		return
-	}
-	x := &exchange{principal: identity.FromContext(r.Context()), origin: originOf(r), msg: m}
+// serve reads one message and has it answered, unless foreign says that it must not be.
+func (f *front) serve(w http.ResponseWriter, r *http.Request, foreign *refusal) {
+	x := &exchange{principal: identity.FromContext(r.Context()), origin: originOf(r)}
 	x.deadline, _ = r.Context().Deadline()
+	body, m, refused := read(w, r, foreign)
+	if x.msg = m; refused != nil {
+		f.turnAway(w, r, x, body, refused)
+		return
+	}
 	if refused := f.admit(r.Header, x); refused != nil {
 		f.deny(w, r, x, refused)
 		return
@@ -37,6 +33,16 @@ func (f *front) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	f.forward(w, r, x)
+}
+
+// read reads the message of a request, and the body of one that is refused as far as it goes.
+func read(w http.ResponseWriter, r *http.Request, foreign *refusal) (body []byte, m *message, refused *refusal) {
+	body, unread := readBody(w, r)
+	if refused = cmp.Or(foreign, presentable(r.Header), unread); refused != nil {
+		return body, new(message), refused
+	}
+	m, refused = scan(body)
+	return body, m, refused
 }
 
 // admit decides what can be decided without the SDK.

@@ -55,7 +55,7 @@ func TestSDKAnswersAreReworded(t *testing.T) {
 				w.WriteHeader(tt.status)
 				_, _ = io.WriteString(w, tt.body)
 			})
-			s.inner = f.mcp()
+			s.inner = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { f.serve(w, r, nil) })
 			toolName := ""
 			if tt.method == "tools/call" {
 				toolName = "list_issues"
@@ -80,7 +80,7 @@ func TestPanicBelowTheSDK(t *testing.T) {
 		s := newStage(t, allScopes...)
 		f := newFront(s)
 		f.sdk = f.newSDK()
-		s.inner = f.mcp()
+		s.inner = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { f.serve(w, r, nil) })
 		r := s.ask(e, "tools/list", "", "")
 		r.wantError(t, http.StatusInternalServerError, codeInternal, "internal")
 		if strings.Contains(r.body, "secret") || !strings.Contains(s.logged.String(), "no list: secret") {

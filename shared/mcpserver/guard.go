@@ -15,17 +15,12 @@ import (
 	"github.com/aacworkflow/mcp-connector/shared/identity"
 )
 
-// What a request passes before its body is read, each as a middleware. A client that tries the
+// What a request passes before its message is read. A client that tries the
 // modern protocol first takes any 400 whose body is no JSON-RPC error for a server of the old
 // kind and remembers it, so every refusal of POST /mcp is a JSON-RPC error.
 
 // Header limits, in bytes. API Gateway allows 10,240 for all headers together.
 const maxHeaders = 16 << 10
-
-// mcp is the entry POST /mcp. It is made of the guards in the order in which they refuse.
-func (f *front) mcp() http.Handler {
-	return posted(f, measured(f, jsonOnly(f, http.HandlerFunc(f.serve))))
-}
 
 // recovering answers a panic of this package or of the SDK's HTTP part. Those below the SDK are
 // caught where they happen (receive), because it runs them elsewhere.
@@ -51,22 +46,18 @@ func (f *front) identified(next http.Handler) http.Handler {
 	})
 }
 
-// allowed refuses web pages and host names that are not on the lists, against pages that make a
+// foreign refuses web pages and host names that are not on the lists, against pages that make a
 // browser call a server that it should not (DNS rebinding).
-func (f *front) allowed(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !slices.ContainsFunc(f.Hosts, func(p string) bool { return matchesHost(p, strings.ToLower(r.Host)) }) {
-			f.refuse(w, r, nil, notAllowed(fault.HostNotAllowed, "this host name is not served here: use the address that the connector was set up with"))
-			return
+func (f *front) foreign(r *http.Request) *refusal {
+	if !slices.ContainsFunc(f.Hosts, func(p string) bool { return matchesHost(p, strings.ToLower(r.Host)) }) {
+		return notAllowed(fault.HostNotAllowed, "this host name is not served here: use the address that the connector was set up with")
+	}
+	for _, origin := range r.Header.Values("Origin") {
+		if !f.mayCall(origin) {
+			return notAllowed(fault.OriginNotAllowed, "web pages of this origin may not call the connector: ask its operator to allow the origin")
 		}
-		for _, origin := range r.Header.Values("Origin") {
-			if !f.mayCall(origin) {
-				f.refuse(w, r, nil, notAllowed(fault.OriginNotAllowed, "web pages of this origin may not call the connector: ask its operator to allow the origin"))
-				return
-			}
-		}
-		next.ServeHTTP(w, r)
-	})
+	}
+	return nil
 }
 
 // readable lets the pages that are allowed read every answer, and the challenge in it. A preflight
@@ -97,58 +88,32 @@ func matchesHost(pattern, value string) bool {
 	return pattern == value || pattern == "*"
 }
 
-// posted refuses all methods but POST: there is no stream to open and no session to end.
-func posted(f *front, next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != http.MethodPost {
-			w.Header().Set("Allow", http.MethodPost)
-			f.refuse(w, r, nil, malformedAs(http.StatusMethodNotAllowed, "send messages with POST: there are no streams and no sessions here"))
-			return
+// presentable refuses what the headers alone rule out: too many of them, a body that is no JSON,
+// and clients that cannot read JSON. Those that list JSON alone are served: no answer here is a
+// stream.
+func presentable(h http.Header) *refusal {
+	size := 0
+	for name, values := range h {
+		for _, v := range values {
+			size += len(name) + len(v)
 		}
-		next.ServeHTTP(w, r)
-	})
-}
-
-// measured refuses what is too large before it is read.
-func measured(f *front, next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		size := 0
-		for name, values := range r.Header {
-			for _, v := range values {
-				size += len(name) + len(v)
-			}
-		}
-		switch {
-		case size > maxHeaders:
-			f.refuse(w, r, nil, malformedAs(http.StatusRequestHeaderFieldsTooLarge, "the headers are too large: send fewer or shorter ones"))
-		case r.ContentLength > maxBody:
-			f.refuse(w, r, nil, tooLarge())
-		default:
-			next.ServeHTTP(w, r)
-		}
-	})
+	}
+	switch {
+	case size > maxHeaders:
+		return malformedAs(http.StatusRequestHeaderFieldsTooLarge, "the headers are too large: send fewer or shorter ones")
+	case !isJSON(h.Values("Content-Type")):
+		return malformedAs(http.StatusUnsupportedMediaType, "send the header Content-Type: application/json")
+	case !isPlain(h.Values("Content-Encoding")):
+		return malformedAs(http.StatusUnsupportedMediaType, "send the body without Content-Encoding")
+	case !takesJSON(h.Values("Accept")):
+		return malformedAs(http.StatusNotAcceptable, "answers are JSON: send the header Accept: application/json, text/event-stream")
+	}
+	return nil
 }
 
 func tooLarge() *refusal {
 	return &refusal{status: http.StatusRequestEntityTooLarge, code: codeInvalidRequest,
 		fault: fault.New(fault.Invalid, fault.PayloadTooLarge, fmt.Sprintf("the body is over %d bytes: send less", maxBody))}
-}
-
-// jsonOnly refuses other content, and clients that cannot read JSON. Those that list JSON alone
-// are served: no answer here is a stream.
-func jsonOnly(f *front, next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch {
-		case !isJSON(r.Header.Values("Content-Type")):
-			f.refuse(w, r, nil, malformedAs(http.StatusUnsupportedMediaType, "send the header Content-Type: application/json"))
-		case !isPlain(r.Header.Values("Content-Encoding")):
-			f.refuse(w, r, nil, malformedAs(http.StatusUnsupportedMediaType, "send the body without Content-Encoding"))
-		case !takesJSON(r.Header.Values("Accept")):
-			f.refuse(w, r, nil, malformedAs(http.StatusNotAcceptable, "answers are JSON: send the header Accept: application/json, text/event-stream"))
-		default:
-			next.ServeHTTP(w, r)
-		}
-	})
 }
 
 func isJSON(contentTypes []string) bool {
@@ -177,15 +142,16 @@ func takesJSON(accepts []string) bool {
 	return len(accepts) == 0
 }
 
-// readBody reads the whole body, within its limit.
+// readBody reads the whole body, within its limit. Of a body that is too large it returns as much
+// as Lambda hands over, so that what it asks for can be recorded.
 func readBody(w http.ResponseWriter, r *http.Request) ([]byte, *refusal) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRead))
 	var over *http.MaxBytesError
 	switch {
-	case errors.As(err, &over):
-		return nil, tooLarge()
+	case errors.As(err, &over), len(body) > maxBody:
+		return body, tooLarge()
 	case err != nil:
-		return nil, malformed("the body ended before it was whole: send it again")
+		return body, malformed("the body ended before it was whole: send it again")
 	}
 	return body, nil
 }

@@ -75,6 +75,9 @@ func TestHeadersThatAreRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newStage(t, allScopes...)
 			s.post(unnamed.message("tools/list", ""), tt.headers...).wantError(t, tt.status, tt.code, tt.reason)
+			s.wantEvents(t)
+			s.post(unnamed.message("tools/call", `"name":"delete_issue"`), tt.headers...).wantError(t, tt.status, tt.code, tt.reason)
+			s.wantEvents(t, "delete_issue denied "+tt.reason)
 		})
 	}
 }
@@ -151,7 +154,9 @@ func TestLargeBody(t *testing.T) {
 	r := request(http.MethodPost, "/mcp", body(maxBody))
 	r.ContentLength = -1 // chunked
 	s.do(r).wantError(t, http.StatusRequestEntityTooLarge, codeInvalidRequest, "payload_too_large")
+	s.post(body(maxRead)).wantError(t, http.StatusRequestEntityTooLarge, codeInvalidRequest, "payload_too_large")
 	s.wantCalls(t)
+	s.wantEvents(t, "list_issues denied payload_too_large", "list_issues denied payload_too_large", "list_issues denied payload_too_large")
 	s.post(body(maxBody - 200))
 	s.wantCalls(t, "list_issues") // its size is for the tool to refuse
 }

@@ -6,6 +6,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
+// methodCall is the one method that runs a tool.
+const methodCall = "tools/call"
+
 // eras says in which protocol a method is served.
 type eras struct{ modern, legacy bool }
 
@@ -16,7 +19,7 @@ type eras struct{ modern, legacy bool }
 var methods = map[string]eras{
 	"server/discover":          {modern: true},
 	"tools/list":               {modern: true, legacy: true},
-	"tools/call":               {modern: true, legacy: true},
+	methodCall:                 {modern: true, legacy: true},
 	"initialize":               {legacy: true},
 	"ping":                     {legacy: true},
 	"prompts/list":             {legacy: true},
@@ -38,7 +41,7 @@ func (f *front) check(m *message, modern bool) *refusal {
 		return badParams("_meta must be an object")
 	}
 	switch m.method {
-	case "tools/call":
+	case methodCall:
 		return f.checkCall(m)
 	case "initialize", "logging/setLevel":
 		if m.params == nil {
@@ -104,7 +107,7 @@ func (m *message) canonical(whole bool) []byte {
 }
 
 func (m *message) appendParams(b []byte, whole bool) []byte {
-	if whole || m.method != "tools/call" {
+	if whole || m.method != methodCall {
 		return append(b, m.params...)
 	}
 	b = append(append(b, `{"name":`...), m.name...)

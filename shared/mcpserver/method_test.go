@@ -119,7 +119,7 @@ func TestNotifications(t *testing.T) {
 		s := newStage(t, allScopes...)
 		s.post(`{"jsonrpc":"2.0","method":"notifications/initialized"}`, append(append([]string{}, e.headers...), "Mcp-Method", "tools/call")...).
 			wantError(t, http.StatusBadRequest, codeHeaderMismatch, "invalid_request")
-		s.wantEvents(t)
+		s.wantEvents(t, "_mcp denied invalid_request") // the header asks for a call
 	}
 }
 

@@ -6,10 +6,10 @@ import (
 	"github.com/aacworkflow/mcp-connector/shared/audit"
 )
 
-// Each message that asks for a tool has exactly one event. tool.Bind writes it for a call that
+// Each request that asks for a tool has exactly one event. tool.Bind writes it for a call that
 // reaches a tool; this front writes it for one that does not: an unknown tool, a header that
-// names another tool than the body, params that are no params of a call. A body of which
-// nobody can say what it asks for, such as one with two names, is no call and has none.
+// names another tool than the body, params that are no params of a call, a body that is no
+// message (claim.go says what makes such a one a call).
 
 // record writes the event of a call that reaches no tool.Bind; outcome is why, nil for success.
 func (f *front) record(ctx context.Context, x *exchange, tool string, transport audit.Transport, outcome error) error {

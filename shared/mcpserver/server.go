@@ -91,7 +91,7 @@ func build(c Config, ext *extension) http.Handler {
 	f.listing = sync.OnceValue(f.list)
 	f.sdk = f.newSDK()
 	f.Hosts, f.Origins = lower(c.Hosts), lower(c.Origins)
-	return f.recovering(f.readable(f.identified(f.allowed(http.HandlerFunc(f.route)))))
+	return f.recovering(f.readable(f.identified(http.HandlerFunc(f.route))))
 }
 
 func lower(list []string) []string {
@@ -106,11 +106,17 @@ func lower(list []string) []string {
 // gets JSON too, not a redirect.
 func (f *front) route(w http.ResponseWriter, r *http.Request) {
 	name, isTool := strings.CutPrefix(r.URL.Path, "/tools/")
+	foreign := f.foreign(r)
 	switch {
-	case r.URL.Path == "/mcp":
-		f.mcp().ServeHTTP(w, r)
+	case r.URL.Path == "/mcp" && r.Method == http.MethodPost:
+		f.serve(w, r, foreign)
 	case isTool && name != "":
-		f.rest(w, r, name)
+		f.rest(w, r, name, foreign)
+	case foreign != nil:
+		f.refuse(w, r, nil, foreign)
+	case r.URL.Path == "/mcp":
+		w.Header().Set("Allow", http.MethodPost)
+		f.refuse(w, r, nil, malformedAs(http.StatusMethodNotAllowed, "send messages with POST: there are no streams and no sessions here"))
 	default:
 		f.answerFault(w, r, http.StatusNotFound,
 			fault.New(fault.NotFound, fault.TargetNotFound, "there is nothing under this path: see GET /tools for what there is"))

@@ -204,16 +204,22 @@ func (w *world) mcpCalls() (all []sent) {
 		plain("arguments that are no object", "owner", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_issue","arguments":[]}}`, 200,
 			"get_issue denied invalid_request mcp _mcp", "MCP-Protocol-Version", legacy),
 		plain("no name", "owner", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"arguments":{}}}`, 200,
-			" denied invalid_request mcp _mcp", "MCP-Protocol-Version", legacy),
+			"_mcp denied invalid_request mcp _mcp", "MCP-Protocol-Version", legacy),
 		plain("a handshake", "owner", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`, 200, ""),
 		plain("a notification", "owner", `{"jsonrpc":"2.0","method":"notifications/initialized"}`, 202, "", "MCP-Protocol-Version", legacy),
-		// What asks for nothing that can be told is no call.
+		// What cannot be read is a call if it says so.
+		plain("many at once", "owner", `[`+calling+`]`, 400, "delete_issue denied invalid_request mcp _mcp"),
+		plain("cut off", "owner", calling[:len(calling)-9], 400, "delete_issue denied invalid_request mcp _mcp"),
+		plain("something behind it", "owner", calling+calling, 400, "delete_issue denied invalid_request mcp _mcp"),
+		plain("two names", "owner", strings.Replace(calling, `"name":`, `"name":"list_issues","name":`, 1), 400, "_mcp denied invalid_request mcp _mcp"),
+		plain("too large", "owner", strings.Replace(calling, "AAC-40", strings.Repeat("x", 1<<20), 1), 413, "delete_issue denied payload_too_large mcp _mcp"),
+		plain("no JSON to believe the header", "owner", `{"jsonrpc":`, 400, "get_issue denied invalid_request mcp _mcp",
+			"MCP-Protocol-Version", modern, "Mcp-Method", "tools/call", "Mcp-Name", "get_issue"),
 		plain("no JSON", "owner", `{"jsonrpc":`, 400, ""),
-		plain("many at once", "owner", `[`+calling+`]`, 400, ""),
 		sent{"a stream", func() answer { return w.send(http.MethodGet, "/mcp", w.Tokens["owner"], "") }, 405, ""},
 		sent{"a page elsewhere", func() answer {
 			return w.send(http.MethodPost, "/mcp", w.Tokens["owner"], calling, "Origin", "https://evil.example")
-		}, 403, ""},
+		}, 403, "delete_issue denied origin_not_allowed mcp _mcp"},
 	)
 }
 
