@@ -120,8 +120,8 @@ func TestTimeOut(t *testing.T) {
 	}
 }
 
-// TestKilledBeforeTheChange kills a tool that is about to commit: nothing is made, nothing is on
-// record, and the next call works.
+// TestKilledBeforeTheChange kills a tool that is about to commit: nothing is made, the front has the
+// failure on record where there is a front, and the next call works.
 func TestKilledBeforeTheChange(t *testing.T) {
 	f := startFailing(t)
 	for i, d := range []door{rest, modern} {
@@ -133,9 +133,10 @@ func TestKilledBeforeTheChange(t *testing.T) {
 		if d != rest {
 			status = http.StatusOK // the answer of the front, in MCP's words
 		}
-		f.internal("killed before the change", <-done, status)
-		if e := f.events("create_issue", ""); len(e) != i {
-			t.Errorf("events %+v, want those of the calls that worked", e)
+		id := f.internal("killed before the change", <-done, status)
+		e := f.events("create_issue", id)
+		if byFront := len(e) == 1 && e[0].Outcome == fault.Failed && e[0].Recorder == audit.RecorderMCP; byFront != (d != rest) || (d == rest && len(e) != 0) {
+			t.Errorf("events %+v of a call that was killed", e)
 		}
 		a := f.works("the next call", callOf(d, "editor", "create_issue", `{"title":"Made"}`))
 		// The number of what was not made is lost.

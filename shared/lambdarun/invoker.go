@@ -23,7 +23,7 @@ type remote func(ctx context.Context, name string, payload []byte) ([]byte, erro
 func (invoke remote) Invoke(ctx context.Context, name string, req tool.Request) (tool.Reply, error) {
 	payload, err := encodeEnvelope(req)
 	if err != nil {
-		return tool.Reply{}, &tool.Unreached{Err: fmt.Errorf("encode the tool request: %w", err)}
+		return tool.Reply{}, &tool.Unrecorded{Err: fmt.Errorf("encode the tool request: %w", err)}
 	}
 	answer, err := invoke(ctx, name, payload)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
@@ -25,28 +26,32 @@ func LambdaInvoker(cfg aws.Config, functions map[string]string) tool.Invoker {
 	return InvokerOver(func(ctx context.Context, name string, payload []byte) ([]byte, error) {
 		function, ok := functions[name]
 		if !ok {
-			return nil, &tool.Unreached{Err: fmt.Errorf("no function is known for the tool: add it to %s", envToolFunctions)}
+			return nil, &tool.Unrecorded{Err: fmt.Errorf("no function is known for the tool: add it to %s", envToolFunctions)}
 		}
 		out, err := client.Invoke(ctx, &lambda.InvokeInput{
 			FunctionName: aws.String(function), InvocationType: types.InvocationTypeRequestResponse, Payload: payload,
 		})
 		if err != nil {
-			return nil, reached(err)
+			return nil, recorded(err)
 		}
 		if out.FunctionError != nil {
-			return nil, fmt.Errorf("the function failed (%s, %s): see its log", *out.FunctionError, errorType(out.Payload))
+			// It answers what it can record, so this one has died, or could not read its input.
+			return nil, &tool.Unrecorded{Err: fmt.Errorf("the function failed (%s, %s): see its log", *out.FunctionError, errorType(out.Payload))}
 		}
 		return out.Payload, nil
 	})
 }
 
-// reached tells a refusal of Lambda's own, such as a throttle or a missing right, from a failure
+// recorded tells a refusal of Lambda's own, such as a throttle or a missing right, from a failure
 // after which the function may have run. Source: AWS Lambda API, Invoke, errors: what is answered
-// with 4xx has not been invoked.
-func reached(err error) error {
+// with 4xx has not been invoked, and 502 tells why it could not be started.
+func recorded(err error) error {
 	var answered *smithyhttp.ResponseError
-	if errors.As(err, &answered) && answered.HTTPStatusCode() >= 400 && answered.HTTPStatusCode() < 500 {
-		return &tool.Unreached{Err: err}
+	if !errors.As(err, &answered) {
+		return err
+	}
+	if status := answered.HTTPStatusCode(); status >= 400 && status < 500 || status == http.StatusBadGateway {
+		return &tool.Unrecorded{Err: err}
 	}
 	return err
 }

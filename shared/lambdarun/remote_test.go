@@ -75,23 +75,23 @@ func TestLambdaInvokerTriesOnce(t *testing.T) {
 	}
 }
 
-// What Lambda refuses has not run, and the front records it; after anything else the tool may
-// have recorded the call already.
-func TestLambdaInvokerTellsWhatWasNotReached(t *testing.T) {
-	for status, want := range map[int]bool{400: true, 403: true, 404: true, 413: true, 429: true, 500: false, 502: false, 503: false} {
+// What Lambda refuses has not run, and what has died has not recorded: the front does. After
+// anything else the tool may have recorded the call already.
+func TestLambdaInvokerTellsWhatIsNotRecorded(t *testing.T) {
+	for status, want := range map[int]bool{400: true, 403: true, 404: true, 413: true, 429: true, 500: false, 502: true, 503: false, 504: false} {
 		api := &lambdaAPI{status: status}
 		_, err := api.invoker(t).Invoke(context.Background(), "echo", tool.Request{})
-		var unreached *tool.Unreached
-		if errors.As(err, &unreached) != want {
-			t.Errorf("status %d: %v, want unreached %v", status, err, want)
+		var unrecorded *tool.Unrecorded
+		if errors.As(err, &unrecorded) != want {
+			t.Errorf("status %d: %v, want unrecorded %v", status, err, want)
 		}
 	}
-	var unreached *tool.Unreached
-	if _, err := (&lambdaAPI{}).invoker(t).Invoke(context.Background(), "unheard_of", tool.Request{}); !errors.As(err, &unreached) {
+	var unrecorded *tool.Unrecorded
+	if _, err := (&lambdaAPI{}).invoker(t).Invoke(context.Background(), "unheard_of", tool.Request{}); !errors.As(err, &unrecorded) {
 		t.Errorf("a tool without a function: %v", err)
 	}
 	died := &lambdaAPI{function: func(context.Context, []byte) ([]byte, error) { return nil, errors.New("died") }}
-	if _, err := died.invoker(t).Invoke(context.Background(), "echo", tool.Request{}); err == nil || errors.As(err, &unreached) {
+	if _, err := died.invoker(t).Invoke(context.Background(), "echo", tool.Request{}); !errors.As(err, &unrecorded) {
 		t.Errorf("a function that failed: %v", err)
 	}
 }

@@ -48,17 +48,16 @@ func (f *front) invoke(ctx context.Context, x *exchange, d *tool.Definition) (re
 		Client: x.origin.Client, SourceIP: x.origin.SourceIP, TraceID: x.origin.TraceID,
 	})
 	if err != nil {
-		f.recordUnreached(ctx, x, d, err)
+		f.recordUnrecorded(ctx, x, d, err)
 		return tool.Reply{Fault: f.failed(ctx, fmt.Errorf("call %s: %v", d.Name, err)).fault}
 	}
 	return reply
 }
 
-// recordUnreached writes the event of a call that has certainly not come to its tool. If it may
-// have come there, its event is the tool's: a second one would be as wrong as none.
-func (f *front) recordUnreached(ctx context.Context, x *exchange, d *tool.Definition, err error) {
-	var unreached *tool.Unreached
-	if !errors.As(err, &unreached) {
+// recordUnrecorded writes the event of a call that has none. If the tool may have written it, it
+// is the tool's: a second one would be as wrong as none.
+func (f *front) recordUnrecorded(ctx context.Context, x *exchange, d *tool.Definition, err error) {
+	if unrecorded := (*tool.Unrecorded)(nil); !errors.As(err, &unrecorded) {
 		return
 	}
 	if recErr := f.record(ctx, x, d.Name, audit.MCP, err); recErr != nil {

@@ -260,15 +260,15 @@ func TestUnknownTool(t *testing.T) {
 	}
 }
 
-// A call that certainly never came to its tool is recorded here; one that may have come there has
+// A call that has certainly left no event is recorded here; one that may have come to its tool has
 // its event from the tool, and no second one.
-func TestUnreachedToolIsRecordedOnce(t *testing.T) {
+func TestUnrecordedCallIsRecordedOnce(t *testing.T) {
 	for _, e := range []era{modern, legacy} {
 		for name, tt := range map[string]struct {
 			err    error
 			events []string
 		}{
-			"refused":  {fmt.Errorf("invoke: %w", &tool.Unreached{Err: errors.New("throttled: secret")}), []string{"list_issues error internal"}},
+			"refused":  {fmt.Errorf("invoke: %w", &tool.Unrecorded{Err: errors.New("throttled: secret")}), []string{"list_issues error internal"}},
 			"in doubt": {errors.New("connection lost: secret"), nil},
 		} {
 			s := newStage(t, allScopes...)

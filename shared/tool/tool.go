@@ -165,12 +165,12 @@ type Invoker interface {
 	Invoke(ctx context.Context, name string, req Request) (Reply, error)
 }
 
-// Unreached is the failure of an Invoker whose call has certainly not reached the tool: nothing
-// ran, and nothing is recorded, so the caller of the Invoker must record it. After any other
-// error the call may have happened, and then it has its event.
-type Unreached struct{ Err error }
+// Unrecorded is the failure of an Invoker whose call has left no event, so that the caller of the
+// Invoker must record it: the call has not reached the tool, or the process that ran it has died.
+// After any other error the call may have happened, and then it has its event.
+type Unrecorded struct{ Err error }
 
-func (u *Unreached) Error() string { return "the tool was not reached: " + u.Err.Error() }
+func (u *Unrecorded) Error() string { return "the call left no event: " + u.Err.Error() }
 
 // Unwrap returns the cause.
-func (u *Unreached) Unwrap() error { return u.Err }
+func (u *Unrecorded) Unwrap() error { return u.Err }
