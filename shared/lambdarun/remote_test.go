@@ -15,6 +15,7 @@ import (
 
 	"github.com/aacworkflow/mcp-connector/shared/identity"
 	"github.com/aacworkflow/mcp-connector/shared/lambdarun"
+	"github.com/aacworkflow/mcp-connector/shared/lambdarun/remote"
 	"github.com/aacworkflow/mcp-connector/shared/tool"
 )
 
@@ -48,7 +49,7 @@ func (a *lambdaAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (a *lambdaAPI) invoker(t *testing.T) tool.Invoker {
 	server := httptest.NewServer(a)
 	t.Cleanup(server.Close)
-	return lambdarun.LambdaInvoker(aws.Config{
+	return remote.Invoker(aws.Config{
 		Region: "eu-west-1", BaseEndpoint: aws.String(server.URL), HTTPClient: server.Client(),
 		Credentials: credentials.NewStaticCredentialsProvider("test", "test", ""),
 	}, map[string]string{"echo": "EchoFunction"})

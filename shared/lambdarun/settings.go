@@ -29,7 +29,7 @@ const (
 	envDataTable     = "AAC_DATA_TABLE"
 	envAuditTable    = "AAC_AUDIT_TABLE"
 	envPublicBaseURL = "AAC_PUBLIC_BASE_URL"
-	envToolFunctions = "AAC_TOOL_FUNCTIONS"
+	ToolFunctions    = "AAC_TOOL_FUNCTIONS"
 	envOrigins       = "AAC_ALLOWED_ORIGINS"
 	envRetention     = "AAC_AUDIT_RETENTION_DAYS"
 	envFindingsTopic = "AAC_FINDINGS_TOPIC"
@@ -65,8 +65,8 @@ func readSettings(getenv func(string) string, needed ...string) (settings, error
 	if s.signIn, err = readSignIn(getenv); err != nil {
 		problems = append(problems, err)
 	}
-	if s.toolFunctions, err = pairs(getenv(envToolFunctions)); err != nil {
-		problems = append(problems, fmt.Errorf("%s %w", envToolFunctions, err))
+	if s.toolFunctions, err = pairs(getenv(ToolFunctions)); err != nil {
+		problems = append(problems, fmt.Errorf("%s %w", ToolFunctions, err))
 	}
 	if days := getenv(envRetention); days != "" {
 		n, err := strconv.Atoi(days)

@@ -84,14 +84,14 @@ type Program struct {
 	Reader  table.Reader // ServeAudit: the audit table; ServeWidget: the data table too
 }
 
-// ServeFront runs an HTTP front that reaches these tools in functions of their own, and no
-// table but the audit log.
-func ServeFront(tools []*tool.Definition, build func(Program) http.Handler) {
-	start([]string{envAuditTable, envToolFunctions}, func(p program) (Handler, error) {
+// ServeFront runs an HTTP front that reaches these tools in functions of their own, by reach, and
+// no table but the audit log.
+func ServeFront(tools []*tool.Definition, reach func(cfg aws.Config, functions map[string]string) tool.Invoker, build func(Program) http.Handler) {
+	start([]string{envAuditTable, ToolFunctions}, func(p program) (Handler, error) {
 		if err := p.covers(tools); err != nil {
 			return nil, err
 		}
-		p.Invoker = LambdaInvoker(p.aws, p.toolFunctions)
+		p.Invoker = reach(p.aws, p.toolFunctions)
 		return HTTP(build(p.Program), p.Logger), nil
 	})
 }
@@ -172,7 +172,7 @@ func (p *program) covers(tools []*tool.Definition) error {
 		}
 	}
 	if len(missing) > 0 {
-		return fmt.Errorf("correct the function's environment: %s names no function for %s", envToolFunctions, strings.Join(missing, ", "))
+		return fmt.Errorf("correct the function's environment: %s names no function for %s", ToolFunctions, strings.Join(missing, ", "))
 	}
 	return nil
 }

@@ -25,7 +25,7 @@ func TestSettings(t *testing.T) {
 		"AAC_DATA_TABLE": "data", "AAC_AUDIT_TABLE": "audit", "AAC_PUBLIC_BASE_URL": "https://x.example.com/v1",
 		"AAC_TOOL_FUNCTIONS": "list_issues=A, get_issue=arn:aws:lambda:eu-west-1:1:function:B,", "AAC_ALLOWED_ORIGINS": "https://a.example, https://b.example",
 		"AAC_AUDIT_RETENTION_DAYS": "30", "AAC_VERSION": "1.2.3",
-	}), envDataTable, envAuditTable, envToolFunctions)
+	}), envDataTable, envAuditTable, ToolFunctions)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,14 +30,14 @@ func checkWorkspace(w Workspace) error {
 		return refuseField("name", fmt.Sprintf("must be one line of 1 to %d characters", maxName))
 	case !validSlug(w.Slug):
 		return refuseField("slug", fmt.Sprintf("must be of a-z, 0-9 and single hyphens between them, at most %d characters, and not be like an id", maxSlug))
-	case !prefixForm.MatchString(w.IssuePrefix):
+	case !prefixForm().MatchString(w.IssuePrefix):
 		return refuseField("prefix", "must be 1 to 10 of A-Z and 0-9, such as AAC")
 	}
 	return nil
 }
 
 func validSlug(s string) bool {
-	return slugForm.MatchString(s) && len(s) <= maxSlug && !tracker.IsID(s)
+	return slugForm().MatchString(s) && len(s) <= maxSlug && !tracker.IsID(s)
 }
 
 // checkName holds names to what references can tell apart: they mean by id, by me, or by name.

@@ -187,7 +187,7 @@ func (a *Admin) AddLabel(ctx context.Context, call *audit.Call, name, color stri
 	if err := checkName("name", name, maxLabelName); err != nil {
 		return Label{}, err
 	}
-	if !colorForm.MatchString(color) {
+	if !colorForm().MatchString(color) {
 		return Label{}, refuseField("color", "must be of the form #rrggbb, such as #d1382c")
 	}
 	s := a.store(call)

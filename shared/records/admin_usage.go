@@ -29,7 +29,7 @@ func CheckUsage(u tracker.UsageRow) error {
 	switch {
 	case day.UnmarshalText([]byte(u.Date)) != nil:
 		return refuseField("date", "must be a day of the form YYYY-MM-DD")
-	case !providerForm.MatchString(u.Provider) || !oneLine(u.Provider, 1, maxName):
+	case !providerForm().MatchString(u.Provider) || !oneLine(u.Provider, 1, maxName):
 		return refuseField("provider", "must be one line of 1 to 100 characters without #")
 	case !oneLine(u.Model, 1, maxModel) || len(u.Model) > maxModel || !utf8.ValidString(u.Model):
 		return refuseField("model", fmt.Sprintf("must be one line of 1 to %d bytes", maxModel))

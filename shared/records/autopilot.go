@@ -2,7 +2,6 @@ package records
 
 import (
 	"context"
-	"regexp"
 	"strings"
 	"time"
 
@@ -166,8 +165,8 @@ func (t *trigger) end(outcome, status, reason, text string) {
 }
 
 var (
-	dateVariable = regexp.MustCompile(`\{\{\s*date\s*\}\}`)
-	anyVariable  = regexp.MustCompile(`\{\{.*\}\}`)
+	dateVariable = compiled(`\{\{\s*date\s*\}\}`)
+	anyVariable  = compiled(`\{\{.*\}\}`)
 )
 
 // issueTitle is what the template gives on a day, and whether it can be a title. A variable that
@@ -177,10 +176,10 @@ func (a Autopilot) issueTitle(day time.Time) (string, bool) {
 	if strings.TrimSpace(template) == "" {
 		template = a.Title
 	}
-	text := dateVariable.ReplaceAllString(template, day.Format(time.DateOnly))
+	text := dateVariable().ReplaceAllString(template, day.Format(time.DateOnly))
 	var title tracker.Title
 	err := title.UnmarshalText([]byte(text))
-	return string(title), err == nil && !anyVariable.MatchString(text)
+	return string(title), err == nil && !anyVariable().MatchString(text)
 }
 
 // makeIssue makes the agent's own issue, with its task.

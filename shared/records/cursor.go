@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"regexp"
+	"sync"
 
 	"github.com/aacworkflow/mcp-connector/shared/fault"
 	"github.com/aacworkflow/mcp-connector/shared/tracker"
@@ -43,6 +44,11 @@ func nextCursor(c cursor) (tracker.Cursor, error) {
 	return text, err
 }
 
+// compiled compiles a form at its first use: no cold start pays for those that its tool does without.
+func compiled(form string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(form) })
+}
+
 func (c cursor) encode() (tracker.Cursor, error) {
 	b, err := encode(c)
 	return tracker.Cursor(base64.RawURLEncoding.EncodeToString(b)), err
@@ -51,12 +57,12 @@ func (c cursor) encode() (tracker.Cursor, error) {
 // openCursor takes a caller's cursor, "" being the start. The position must be of the form
 // that the list has, so that nothing else of the caller's gets into a key.
 //   - fault.Invalid: invalid_cursor
-func openCursor(text tracker.Cursor, question string, form *regexp.Regexp) (cursor, error) {
+func openCursor(text tracker.Cursor, question string, form func() *regexp.Regexp) (cursor, error) {
 	if text == "" {
 		return cursor{}, nil
 	}
 	c, ok := decodeCursor(text)
-	if !ok || c.Question != question || !form.MatchString(c.At) {
+	if !ok || c.Question != question || !form().MatchString(c.At) {
 		return cursor{}, invalidCursor()
 	}
 	return c, nil

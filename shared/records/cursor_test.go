@@ -20,14 +20,14 @@ func TestCursorComesBack(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := openCursor(text, "q", regexp.MustCompile(`.`))
+		got, err := openCursor(text, "q", compiled(`.`))
 		if err != nil || got != want {
 			t.Errorf("got %+v, %v; want %+v", got, err, want)
 		}
-		if _, err := openCursor(text, "another", regexp.MustCompile(`.`)); fault.Of(err).Reason != fault.InvalidCursor {
+		if _, err := openCursor(text, "another", compiled(`.`)); fault.Of(err).Reason != fault.InvalidCursor {
 			t.Errorf("of another question: %v", err)
 		}
-		if _, err := openCursor(text, "q", regexp.MustCompile(`^$`)); fault.Of(err).Reason != fault.InvalidCursor {
+		if _, err := openCursor(text, "q", compiled(`^$`)); fault.Of(err).Reason != fault.InvalidCursor {
 			t.Errorf("with a position of another form: %v", err)
 		}
 	}
@@ -61,10 +61,10 @@ func TestCursorAcceptsOneFormOnly(t *testing.T) {
 
 func TestCursorPositionsHaveAForm(t *testing.T) {
 	for form, cases := range map[*regexp.Regexp]struct{ good, bad []string }{
-		updatedForm: {[]string{updatedSK(issueRow{UpdatedAt: 1, Number: 2})}, []string{"I#0000000001", "x", "00000000000000000001#0000000002\n"}},
-		createdForm: {[]string{issueSK(7)}, []string{"ID#0000000001", "I#1", "DIR", "I#00000000011"}},
-		commentForm: {[]string{timedSK(trackertest.Start, trackertest.Question)}, []string{"x", timeSK(trackertest.Start)}},
-		usageForm:   {[]string{"2025-06-22#a#b#c"}, []string{"2025-06-22", "2025-06-22#a", "today#a#b"}},
+		updatedForm(): {[]string{updatedSK(issueRow{UpdatedAt: 1, Number: 2})}, []string{"I#0000000001", "x", "00000000000000000001#0000000002\n"}},
+		createdForm(): {[]string{issueSK(7)}, []string{"ID#0000000001", "I#1", "DIR", "I#00000000011"}},
+		commentForm(): {[]string{timedSK(trackertest.Start, trackertest.Question)}, []string{"x", timeSK(trackertest.Start)}},
+		usageForm():   {[]string{"2025-06-22#a#b#c"}, []string{"2025-06-22", "2025-06-22#a", "today#a#b"}},
 	} {
 		for _, s := range cases.good {
 			if !form.MatchString(s) {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -14,7 +13,7 @@ import (
 )
 
 // usageForm is the position of a usage row: its day, provider and model.
-var usageForm = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}#[^#]*#.*$`)
+var usageForm = compiled(`^[0-9]{4}-[0-9]{2}-[0-9]{2}#[^#]*#.*$`)
 
 // usageItems is how many rows one query of usage asks for.
 const usageItems = 1000

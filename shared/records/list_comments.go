@@ -3,7 +3,6 @@ package records
 import (
 	"cmp"
 	"context"
-	"regexp"
 	"slices"
 
 	"github.com/aacworkflow/mcp-connector/shared/table"
@@ -13,7 +12,7 @@ import (
 // maxPageContent bounds the content of a page of comments, in bytes. One comment always fits.
 const maxPageContent = 200 << 10
 
-var commentForm = regexp.MustCompile(`^[0-9]{20}#[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+var commentForm = compiled(`^[0-9]{20}#[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
 // ListComments implements tracker.Reader.
 func (r *reader) ListComments(ctx context.Context, q tracker.CommentQuery) (tracker.CommentPage, error) {

@@ -25,8 +25,8 @@ import (
 const sieveItems = 300
 
 var (
-	updatedForm = regexp.MustCompile(`^[0-9]{20}#[0-9]{10}$`)
-	createdForm = regexp.MustCompile(`^I#[0-9]{10}$`)
+	updatedForm = compiled(`^[0-9]{20}#[0-9]{10}$`)
+	createdForm = compiled(`^I#[0-9]{10}$`)
 )
 
 // ListIssues implements tracker.Reader.
@@ -50,7 +50,7 @@ type issueList struct {
 	question string
 	after    string // position behind which the page begins
 	byNumber bool
-	form     *regexp.Regexp
+	form     func() *regexp.Regexp
 
 	dir  *directory
 	rows []issueRow

@@ -3,7 +3,6 @@ package records
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -12,10 +11,10 @@ import (
 )
 
 var (
-	prefixForm   = regexp.MustCompile(`^[A-Z0-9]{1,10}$`)
-	slugForm     = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
-	colorForm    = regexp.MustCompile(`^#[0-9a-f]{6}$`)
-	providerForm = regexp.MustCompile(`^[^#]{1,100}$`)
+	prefixForm   = compiled(`^[A-Z0-9]{1,10}$`)
+	slugForm     = compiled(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+	colorForm    = compiled(`^#[0-9a-f]{6}$`)
+	providerForm = compiled(`^[^#]{1,100}$`)
 )
 
 const (
@@ -85,8 +84,8 @@ func (c *checker) workspace() {
 	w := c.s.Workspace
 	c.id(w.ID, "workspace")
 	c.must(w.Name != "", "workspace: it must have a name")
-	c.must(slugForm.MatchString(w.Slug) && len(w.Slug) <= maxSlug, "workspace: its slug must be of a-z, 0-9 and single hyphens, at most %d characters", maxSlug)
-	c.must(prefixForm.MatchString(w.IssuePrefix), "workspace: its issue prefix must be of A-Z and 0-9, 1 to 10 characters")
+	c.must(slugForm().MatchString(w.Slug) && len(w.Slug) <= maxSlug, "workspace: its slug must be of a-z, 0-9 and single hyphens, at most %d characters", maxSlug)
+	c.must(prefixForm().MatchString(w.IssuePrefix), "workspace: its issue prefix must be of A-Z and 0-9, 1 to 10 characters")
 	c.must(c.s.NextNumber >= 1, "workspace: the next number must be 1 or more")
 }
 
@@ -143,7 +142,7 @@ func (c *checker) labels() {
 	names := map[tracker.ID]string{}
 	for _, l := range c.s.Labels {
 		c.id(l.ID, "label")
-		c.must(colorForm.MatchString(l.Color), "label %s: its color must be of the form #rrggbb, in lower case", l.ID)
+		c.must(colorForm().MatchString(l.Color), "label %s: its color must be of the form #rrggbb, in lower case", l.ID)
 		names[l.ID] = l.Name
 	}
 	c.names("label", maxLabelName, names, true)
@@ -236,7 +235,7 @@ func (c *checker) usage() {
 	for n, u := range c.s.Usage {
 		var day tracker.Day
 		c.must(day.UnmarshalText([]byte(u.Date)) == nil, "usage row %d: its date must be of the form YYYY-MM-DD", n)
-		c.must(providerForm.MatchString(u.Provider), "usage row %d: its provider must have 1 to 100 characters and no #", n)
+		c.must(providerForm().MatchString(u.Provider), "usage row %d: its provider must have 1 to 100 characters and no #", n)
 		c.must(u.Model != "" && len(u.Model) <= maxModel, "usage row %d: its model must have 1 to %d bytes", n, maxModel)
 		c.must(!seen[usageSK(u)], "usage row %d: there is another of this day, provider and model", n)
 		seen[usageSK(u)] = true

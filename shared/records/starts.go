@@ -1,7 +1,6 @@
 package records
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -59,13 +58,13 @@ func isNote(content string) bool {
 
 // mentionForm is a Markdown link to an agent, to a member or to all. Anything else of that look
 // is plain text.
-var mentionForm = regexp.MustCompile(`\[@[^\n]*?\]\(mention://(?:(agent|member)/(` +
+var mentionForm = compiled(`\[@[^\n]*?\]\(mention://(?:(agent|member)/(` +
 	`[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12})|all/all)\)`)
 
 // mentions returns the first tracker.MaxMentions agents mentioned, each once, and whether a
 // member or everybody is mentioned too.
 func mentions(content string) (agents []tracker.ID, others bool) {
-	for _, m := range mentionForm.FindAllStringSubmatch(content, -1) {
+	for _, m := range mentionForm().FindAllStringSubmatch(content, -1) {
 		id := tracker.ID(strings.ToLower(m[2]))
 		switch {
 		case m[1] != string(tracker.AgentActor):

@@ -21,12 +21,12 @@ type schemas struct{ input, output json.RawMessage }
 // schemasOf infers at first use: a function that only runs its tool never needs them.
 func schemasOf[In, Out any](tool string, extra []string) func() schemas {
 	return sync.OnceValue(func() schemas {
-		in := infer[In](tool, inputTypes)
+		in := infer[In](tool, inputTypes())
 		for _, name := range extra {
 			in.Properties[name] = extraSchemas[name].CloneSchemas()
 			in.PropertyOrder = append(in.PropertyOrder, name)
 		}
-		out := infer[Out](tool, outputTypes)
+		out := infer[Out](tool, outputTypes())
 		openUp(out)
 		return schemas{input: encode(tool, in), output: encode(tool, out)}
 	})
@@ -88,7 +88,10 @@ func encode(tool string, s *jsonschema.Schema) json.RawMessage {
 
 // The schemas of the named types. Input enums are closed; output enums stay open, so that a
 // new word breaks nobody.
-var inputTypes, outputTypes = namedTypes(true), namedTypes(false)
+var (
+	inputTypes  = sync.OnceValue(func() map[reflect.Type]*jsonschema.Schema { return namedTypes(true) })
+	outputTypes = sync.OnceValue(func() map[reflect.Type]*jsonschema.Schema { return namedTypes(false) })
+)
 
 func namedTypes(input bool) map[reflect.Type]*jsonschema.Schema {
 	types := map[reflect.Type]*jsonschema.Schema{}

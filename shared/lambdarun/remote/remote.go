@@ -1,4 +1,7 @@
-package lambdarun
+// Package remote reaches tools in functions of their own, through the AWS Lambda API. It is apart
+// from lambdarun so that only the program that calls other functions links that API: what it
+// prepares at the start costs every cold start of a program a millisecond and more.
+package remote
 
 import (
 	"context"
@@ -12,21 +15,22 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/lambda/types"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
+	"github.com/aacworkflow/mcp-connector/shared/lambdarun"
 	"github.com/aacworkflow/mcp-connector/shared/tool"
 )
 
-// LambdaInvoker reaches the tools' functions through the AWS Lambda API. functions holds the
-// name or ARN of the function of each tool; a tool without one is an error.
-func LambdaInvoker(cfg aws.Config, functions map[string]string) tool.Invoker {
+// Invoker calls the tools' functions. functions holds the name or ARN of the function of each
+// tool; a tool without one is an error.
+func Invoker(cfg aws.Config, functions map[string]string) tool.Invoker {
 	client := lambda.NewFromConfig(cfg, func(o *lambda.Options) {
 		// Never a second try: a call whose answer was lost may have happened, and not every
 		// tool may happen twice.
 		o.Retryer = aws.NopRetryer{}
 	})
-	return InvokerOver(func(ctx context.Context, name string, payload []byte) ([]byte, error) {
+	return lambdarun.InvokerOver(func(ctx context.Context, name string, payload []byte) ([]byte, error) {
 		function, ok := functions[name]
 		if !ok {
-			return nil, &tool.Unrecorded{Err: fmt.Errorf("no function is known for the tool: add it to %s", envToolFunctions)}
+			return nil, &tool.Unrecorded{Err: fmt.Errorf("no function is known for the tool: add it to %s", lambdarun.ToolFunctions)}
 		}
 		out, err := client.Invoke(ctx, &lambda.InvokeInput{
 			FunctionName: aws.String(function), InvocationType: types.InvocationTypeRequestResponse, Payload: payload,
