@@ -29,7 +29,12 @@ func (f *front) handler(d *tool.Definition) mcp.ToolHandler {
 			return &mcp.CallToolResult{}, nil
 		}
 		x.settled = true // tool.Bind records from here on
-		return f.result(ctx, x, d, f.invoke(ctx, x, d)), nil
+		out, refused := f.outcomeOf(ctx, x, d, f.invoke(ctx, x, d))
+		if refused != nil {
+			x.refused = refused
+			return &mcp.CallToolResult{}, nil
+		}
+		return out.result(), nil
 	}
 }
 
@@ -65,27 +70,34 @@ func (f *front) recordUnrecorded(ctx context.Context, x *exchange, d *tool.Defin
 	}
 }
 
-// result is the reply as MCP has it. A refusal is a result too, so that the model reads it and
-// corrects itself; only who may not call at all is told so by HTTP, for the client to act on.
-func (f *front) result(ctx context.Context, x *exchange, d *tool.Definition, reply tool.Reply) *mcp.CallToolResult {
+// outcome is what came of a call, as MCP has it.
+type outcome struct {
+	text    []byte // JSON: the tool's output, or its error
+	isError bool
+}
+
+// outcomeOf returns what a reply is in MCP. A refusal is an outcome too, so that the model reads it
+// and corrects itself; only who may not call at all is told so by HTTP, for the client to act on.
+func (f *front) outcomeOf(ctx context.Context, x *exchange, d *tool.Definition, reply tool.Reply) (outcome, *refusal) {
 	if value := jsontext.Value(reply.Value); reply.Fault == nil && (value.Kind() != '{' || !value.IsValid()) {
 		reply.Fault = f.failed(ctx, fmt.Errorf("%s answered no JSON object", d.Name)).fault
 	}
 	switch {
 	case reply.Fault == nil:
-		return &mcp.CallToolResult{
-			Content:           []mcp.Content{&mcp.TextContent{Text: string(reply.Value)}},
-			StructuredContent: reply.Value,
-		}
+		return outcome{text: reply.Value}, nil
 	case reply.Fault.Reason == fault.InsufficientScope:
-		x.refused = f.missingScope(d.Scopes())
+		return outcome{}, f.missingScope(d.Scopes())
 	case reply.Fault.Kind == fault.Unauthenticated:
-		x.refused = unauthenticated()
-	default:
-		return &mcp.CallToolResult{
-			Content: []mcp.Content{&mcp.TextContent{Text: string(reply.Fault.PublicJSON(x.origin.CallID))}},
-			IsError: true,
-		}
+		return outcome{}, unauthenticated()
 	}
-	return &mcp.CallToolResult{}
+	return outcome{text: reply.Fault.PublicJSON(x.origin.CallID), isError: true}, nil
+}
+
+// result is the outcome for the SDK.
+func (o outcome) result() *mcp.CallToolResult {
+	res := &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: string(o.text)}}, IsError: o.isError}
+	if !o.isError {
+		res.StructuredContent = json.RawMessage(o.text)
+	}
+	return res
 }

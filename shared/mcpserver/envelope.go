@@ -51,6 +51,7 @@ type meta struct {
 	capabilities jsontext.Value
 	clientInfo   jsontext.Value
 	traceparent  jsontext.Value
+	logLevel     bool // there is one
 }
 
 // Members that the modern protocol has in params._meta. Source: MCP 2026-07-28, basic.
@@ -172,6 +173,8 @@ func (t *meta) scan() error {
 			t.clientInfo = value
 		case metaTraceparent:
 			t.traceparent = value
+		case metaLogLevel:
+			t.logLevel = true
 		}
 		return strict(value)
 	})

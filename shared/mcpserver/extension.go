@@ -37,7 +37,9 @@ type extension struct {
 }
 
 // NewExtended returns a front that is guarded as that of New is, and offers more.
-func NewExtended(c Config, e Extension) http.Handler { return build(c, &extension{Extension: e}) }
+func NewExtended(c Config, e Extension) http.Handler {
+	return build(c, &extension{Extension: e}).guarded()
+}
 
 // method says in which protocol a method is served.
 func (e *extension) method(name string) eras {

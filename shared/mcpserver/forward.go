@@ -32,7 +32,9 @@ func (f *front) serve(w http.ResponseWriter, r *http.Request, foreign *refusal) 
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}
-	f.forward(w, r, x)
+	if f.slow || !f.direct(w, r, x) {
+		f.forward(w, r, x)
+	}
 }
 
 // read reads the message of a request, and the body of one that is refused as far as it goes.

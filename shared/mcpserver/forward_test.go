@@ -20,6 +20,7 @@ func newFront(s *stage) *front {
 		Config:  Config{Tools: definitions(), Invoker: s.invoker, Log: s.log, Logger: logger(s), Audit: audit.Settings{Now: fixedNow, NewID: fixedID}},
 		tools:   map[string]*tool.Definition{"list_issues": definitions()[0]},
 		listing: func() []listed { panic("no list: secret") },
+		slow:    true,
 	}
 }
 

@@ -1,6 +1,9 @@
 package mcpserver
 
 import (
+	"encoding/json"
+	"fmt"
+
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/aacworkflow/mcp-connector/shared/catalog"
@@ -11,8 +14,14 @@ import (
 // listed is a tool as tools/list shows it, to those who may call it and to those who may not
 // yet.
 type listed struct {
-	granted, withheld *mcp.Tool
+	granted, withheld shown
 	scopes            []identity.Scope
+}
+
+// shown is an entry of tools/list: for the SDK, and as it is sent.
+type shown struct {
+	tool *mcp.Tool
+	json []byte
 }
 
 // list builds what tools/list shows, at its first use: a call does without the schemas.
@@ -20,9 +29,17 @@ func (f *front) list() []listed {
 	all := make([]listed, len(f.Tools))
 	for i, d := range f.Tools {
 		e := catalog.EntryOf(d)
-		all[i] = listed{f.wireTool(e, d.Effect, true), f.wireTool(e, d.Effect, false), e.Scopes}
+		all[i] = listed{show(f.wireTool(e, d.Effect, true)), show(f.wireTool(e, d.Effect, false)), e.Scopes}
 	}
 	return all
+}
+
+func show(t *mcp.Tool) shown {
+	b, err := json.Marshal(t)
+	if err != nil {
+		panic(fmt.Sprintf("encode tool %s: %v", t.Name, err)) // a mistake of the program
+	}
+	return shown{t, b}
 }
 
 // wireTool is the entry that GET /tools shows, under MCP's names. All four hints are there: a
@@ -64,17 +81,26 @@ type securityScheme struct {
 	Scopes []string `json:"scopes"`
 }
 
-// visible returns the tools that the caller sees. Who can get more scopes by itself sees all,
+// seen returns the tools that the caller sees. Who can get more scopes by itself sees all,
 // since a client cannot ask for the scope of a tool that it does not know.
-func (f *front) visible(p *identity.Principal) *mcp.ListToolsResult {
-	res := &mcp.ListToolsResult{Tools: []*mcp.Tool{}, Cacheable: mcp.Cacheable{TTLMs: listTTL, CacheScope: "private"}}
+func (f *front) seen(p *identity.Principal) []shown {
+	var all []shown
 	for _, l := range f.listing() {
 		switch {
 		case identity.Require(p, l.scopes...) == nil:
-			res.Tools = append(res.Tools, l.granted)
+			all = append(all, l.granted)
 		case p.CanStepUp:
-			res.Tools = append(res.Tools, l.withheld)
+			all = append(all, l.withheld)
 		}
+	}
+	return all
+}
+
+// visible is the same for the SDK.
+func (f *front) visible(p *identity.Principal) *mcp.ListToolsResult {
+	res := &mcp.ListToolsResult{Tools: []*mcp.Tool{}, Cacheable: mcp.Cacheable{TTLMs: listTTL, CacheScope: "private"}}
+	for _, t := range f.seen(p) {
+		res.Tools = append(res.Tools, t.tool)
 	}
 	return res
 }

@@ -1,17 +1,19 @@
 // Package mcpserver is the MCP front: POST /mcp as one http.Handler over the official Go SDK,
-// in the protocol of 2026-07-28 and in the three before it that begin with initialize. It also
-// answers for tool names that no route knows.
+// in the protocol of 2026-07-28 and in the three before it that begin with initialize. What is
+// called most it answers as the SDK would, without it. It also answers for tool names that no
+// route knows.
 //
 // It runs no tool and knows no data: a call goes to a tool.Invoker with the arguments as the
 // caller wrote them. It does not find out who calls either; that stands in the context.
 //
 // Open envelope.go first: what a message says is decided there, once. guard.go is what a
-// request passes before that, agree.go and method.go what it passes after, forward.go how the
-// SDK gets it and how its answer leaves.
+// request passes before that, agree.go and method.go what it passes after, direct.go what is
+// answered here, forward.go how the SDK gets the rest and how its answer leaves.
 package mcpserver
 
 import (
 	"context"
+	"encoding/json"
 	"log/slog"
 	"net/http"
 	"slices"
@@ -64,18 +66,20 @@ type Config struct {
 // front serves what New returns.
 type front struct {
 	Config
-	tools   map[string]*tool.Definition
-	listing func() []listed
-	sdk     http.Handler
-	ext     *extension // nil: tools alone, as everywhere but in the conformance suite
+	tools      map[string]*tool.Definition
+	listing    func() []listed
+	serverInfo func() []byte // JSON
+	sdk        http.Handler
+	ext        *extension // nil: tools alone, as everywhere but in the conformance suite
+	slow       bool       // the SDK answers all; for tests
 }
 
 // New returns the front for POST /mcp and ANY /tools/{name}. It finds the caller with
 // identity.FromContext and the rest of what is known of a request with audit.OriginFrom. It
 // panics if the config lacks something, for that is a mistake of the program.
-func New(c Config) http.Handler { return build(c, nil) }
+func New(c Config) http.Handler { return build(c, nil).guarded() }
 
-func build(c Config, ext *extension) http.Handler {
+func build(c Config, ext *extension) *front {
 	switch {
 	case len(c.Tools) == 0:
 		panic("mcpserver: Config.Tools is empty")
@@ -88,9 +92,17 @@ func build(c Config, ext *extension) http.Handler {
 	for _, d := range c.Tools {
 		f.tools[d.Name] = d
 	}
-	f.listing = sync.OnceValue(f.list)
-	f.sdk = f.newSDK()
+	f.listing, f.serverInfo = sync.OnceValue(f.list), sync.OnceValue(f.aboutServer)
+	f.sdk = lazy(sync.OnceValue(f.newSDK))
+	if ext != nil {
+		f.sdk = f.newSDK()
+	}
 	f.Hosts, f.Origins = lower(c.Hosts), lower(c.Origins)
+	return f
+}
+
+// guarded puts before the front what every request passes.
+func (f *front) guarded() http.Handler {
 	return f.recovering(f.readable(f.identified(http.HandlerFunc(f.route))))
 }
 
@@ -123,9 +135,23 @@ func (f *front) route(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// newSDK builds the one server that serves all requests.
+// lazy is a handler that is made when it is first needed.
+type lazy func() http.Handler
+
+func (l lazy) ServeHTTP(w http.ResponseWriter, r *http.Request) { l().ServeHTTP(w, r) }
+
+func (f *front) implementation() *mcp.Implementation {
+	return &mcp.Implementation{Name: "aacworkflow", Title: "AACWorkflow", Version: f.Version}
+}
+
+func (f *front) aboutServer() []byte {
+	b, _ := json.Marshal(f.implementation()) // strings always encode
+	return b
+}
+
+// newSDK builds the one server that serves all requests but those that direct.go answers.
 func (f *front) newSDK() http.Handler {
-	server := mcp.NewServer(&mcp.Implementation{Name: "aacworkflow", Title: "AACWorkflow", Version: f.Version}, f.ext.options(&mcp.ServerOptions{
+	server := mcp.NewServer(f.implementation(), f.ext.options(&mcp.ServerOptions{
 		Instructions: instructions,
 		// Tools alone, and no changes of their list. Without this the SDK promises logging and
 		// list changes, and clients hold streams open to wait for them.
