@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/zitadel/oidc/v3/pkg/oidc"
 )
 
 // client is a program that asks for tokens, as far as it is known. All clients are public.
@@ -46,7 +48,7 @@ type metadata struct {
 func parseMetadata(body []byte) (metadata, error) {
 	var m metadata
 	if err := json.Unmarshal(body, &m); err != nil {
-		return m, refuse(invalidMetadata, "the client metadata are no JSON object of the known form")
+		return m, refuse(errInvalidMetadata(), "the client metadata are no JSON object of the known form")
 	}
 	return m, nil
 }
@@ -54,7 +56,7 @@ func parseMetadata(body []byte) (metadata, error) {
 // client checks the metadata, all but how the client authenticates.
 func (m metadata) client(id string, appSchemes []string) (client, error) {
 	if len(m.Redirects) == 0 || len(m.Redirects) > maxRedirects {
-		return client{}, refuse(invalidRedirect, "a client needs one to ten redirect addresses")
+		return client{}, refuse(errInvalidRedirect(), "a client needs one to ten redirect addresses")
 	}
 	for _, uri := range m.Redirects {
 		if err := checkRedirect(uri, appSchemes); err != nil {
@@ -62,10 +64,10 @@ func (m metadata) client(id string, appSchemes []string) (client, error) {
 		}
 	}
 	if len(m.GrantTypes) > 0 && !slices.Contains(m.GrantTypes, "authorization_code") {
-		return client{}, refuse(invalidMetadata, "only the grant type authorization_code is served, with refresh_token beside it")
+		return client{}, refuse(errInvalidMetadata(), "only the grant type authorization_code is served, with refresh_token beside it")
 	}
 	if len(m.ResponseTypes) > 0 && !slices.Contains(m.ResponseTypes, "code") {
-		return client{}, refuse(invalidMetadata, "only the response type code is served")
+		return client{}, refuse(errInvalidMetadata(), "only the response type code is served")
 	}
 	return client{
 		ID: id, Name: cleanName(m.Name), Redirects: m.Redirects,
@@ -86,7 +88,7 @@ func cleanName(name string) string {
 }
 
 // errNoClient is shown to the person, for there is nowhere to send them back to.
-var errNoClient = refuse(invalidClient, "this program is not known here, or has not been used for too long: let it connect anew")
+var errNoClient = refuse(oidc.ErrInvalidClient(), "this program is not known here, or has not been used for too long: let it connect anew")
 
 // findClient returns the client with this id. A refusal is to be shown to the person.
 func (s *Server) findClient(ctx context.Context, id string) (client, error) {
@@ -106,17 +108,20 @@ func (s *Server) findClient(ctx context.Context, id string) (client, error) {
 // isDocumentID tells a client id that is the address of a document from one that we gave.
 func isDocumentID(id string) bool { return strings.Contains(id, "://") }
 
-// hasRedirect tells whether the client may be answered at this address. The address is checked
-// once more: the row may be older than the rules.
-func (c client) hasRedirect(uri string, appSchemes []string) bool {
-	return checkRedirect(uri, appSchemes) == nil &&
-		slices.ContainsFunc(c.Redirects, func(registered string) bool { return sameRedirect(registered, uri) })
+// redirectsFor returns the client's redirect addresses that allow this one. The address is checked
+// once more: the row may be older than the rules. The library sees no others, because its own
+// comparison of addresses on this machine passes over scheme, host, user name and fragment.
+func (c client) redirectsFor(uri string, appSchemes []string) []string {
+	if checkRedirect(uri, appSchemes) != nil {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(c.Redirects), func(registered string) bool { return !sameRedirect(registered, uri) })
 }
 
 // checkDocumentID tells whether the address may be a client id (client ID metadata document,
 // section 3). The refusal is shown to the person.
 func checkDocumentID(id string, local bool) (*url.URL, error) {
-	bad := refuse(invalidClient, "the id of this program is no address under which its description could be: let its makers know")
+	bad := refuse(oidc.ErrInvalidClient(), "the id of this program is no address under which its description could be: let its makers know")
 	u, err := parseURI(id)
 	switch {
 	case err != nil:

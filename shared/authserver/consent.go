@@ -6,6 +6,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/zitadel/oidc/v3/pkg/oidc"
+	"github.com/zitadel/oidc/v3/pkg/op"
+
 	"github.com/aacworkflow/mcp-connector/shared/authserver/page"
 	"github.com/aacworkflow/mcp-connector/shared/identity"
 	"github.com/aacworkflow/mcp-connector/shared/table"
@@ -35,8 +38,8 @@ func (s *Server) ask(w http.ResponseWriter, r *http.Request, req request, who Pe
 }
 
 var (
-	errElsewhere = &refusal{Code: invalidRequest, Text: "this answer does not come from the page that was shown in this browser: begin again from your program", status: http.StatusForbidden}
-	errOver      = &refusal{Code: invalidRequest, Text: "this page was answered already, or waited for too long: begin again from your program"}
+	errElsewhere = op.NewStatusError(refuse(oidc.ErrInvalidRequest(), "this answer does not come from the page that was shown in this browser: begin again from your program"), http.StatusForbidden)
+	errOver      = refuse(oidc.ErrInvalidRequest(), "this page was answered already, or waited for too long: begin again from your program")
 )
 
 // decide takes the answer of a consent page.
@@ -83,7 +86,7 @@ func (s *Server) decided(w http.ResponseWriter, r *http.Request) error {
 		s.Login.SignOut(w, r, flow.Doc.Back)
 		return nil
 	}
-	return refuse(invalidRequest, "the answer is neither yes nor no: use the buttons of the page")
+	return refuse(oidc.ErrInvalidRequest(), "the answer is neither yes nor no: use the buttons of the page")
 }
 
 // allow issues a code for the scopes that were left ticked. The page is used up with it.
@@ -125,7 +128,7 @@ func (s *Server) deny(w http.ResponseWriter, r *http.Request, flow kept[flowRow]
 	if err := s.endFlow(r, flow); err != nil {
 		return err
 	}
-	s.sendBack(w, r, flow.Doc.Request, url.Values{"error": {accessDenied}, "error_description": {"the person said no"}})
+	s.sendBack(w, r, flow.Doc.Request, url.Values{"error": {string(oidc.AccessDenied)}, "error_description": {"the person said no"}})
 	return nil
 }
 

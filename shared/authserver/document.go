@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/zitadel/oidc/v3/pkg/oidc"
 )
 
 // A client ID metadata document (draft-ietf-oauth-client-id-metadata-document) lies at the
@@ -79,7 +81,7 @@ func (d *documents) client(ctx context.Context, id string, appSchemes []string, 
 	} else if ctx.Err() != nil {
 		return client{}, tooMany(time.Second) // that says nothing of the document
 	} else {
-		found.err = refuse(invalidClient, "the description of this program cannot be read at its address: try again later, or let its makers know")
+		found.err = refuse(oidc.ErrInvalidClient(), "the description of this program cannot be read at its address: try again later, or let its makers know")
 	}
 	d.remember(id, found)
 	return found.client, found.err
@@ -95,9 +97,9 @@ func clientFrom(body []byte, id, host string, appSchemes []string) (client, erro
 	if err == nil {
 		c, err = m.client(id, appSchemes)
 	}
-	var f *refusal
+	var f *oidc.Error
 	if errors.As(err, &f) {
-		return client{}, refuse(invalidClient, "the description of this program is not in order ("+f.Text+"): let its makers know")
+		return client{}, refuse(oidc.ErrInvalidClient(), "the description of this program is not in order ("+f.Description+"): let its makers know")
 	}
 	c.Host = host
 	return c, err
@@ -107,11 +109,11 @@ func clientFrom(body []byte, id, host string, appSchemes []string) (client, erro
 func (m metadata) checkDocument(id string) error {
 	switch {
 	case m.ClientID != id:
-		return refuse(invalidClient, "its client_id is not its address")
+		return refuse(oidc.ErrInvalidClient(), "its client_id is not its address")
 	case m.ClientSecret != "":
-		return refuse(invalidClient, "it tells a secret")
+		return refuse(oidc.ErrInvalidClient(), "it tells a secret")
 	case m.AuthMethod != "" && m.AuthMethod != "none":
-		return refuse(invalidClient, "it asks for a way to authenticate other than none")
+		return refuse(oidc.ErrInvalidClient(), "it asks for a way to authenticate other than none")
 	}
 	return nil
 }

@@ -2,17 +2,22 @@ package authserver
 
 import (
 	"errors"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/zitadel/oidc/v3/pkg/oidc"
+	"github.com/zitadel/oidc/v3/pkg/op"
 )
 
 // FuzzAuthorize sends any query to /authorize: nothing in it may lead the browser to where the
 // client is not, and nothing may be an error of ours.
 func FuzzAuthorize(f *testing.F) {
 	w := newWorld(f, func(c *Config) { c.Limits.AsksPerMinute = 1 << 30 })
+	slog.SetDefault(slog.New(slog.DiscardHandler))
 	w.documents.http = &http.Client{Transport: unreachable{}}
 	id := w.client(callback, "http://127.0.0.1/cb")
 	for _, target := range []string{
@@ -49,7 +54,7 @@ func FuzzRedirect(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, asked string) {
 		c := client{Redirects: registered}
-		if !c.hasRedirect(asked, nil) {
+		if op.ValidateAuthReqRedirectURI(asker{c, c.redirectsFor(asked, nil)}, asked, oidc.ResponseTypeCode) != nil {
 			return
 		}
 		for _, r := range registered {

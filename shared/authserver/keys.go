@@ -5,12 +5,12 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"net/http"
 	"time"
 
-	"github.com/lestrrat-go/jwx/v3/jwa"
-	"github.com/lestrrat-go/jwx/v3/jwk"
+	"github.com/go-jose/go-jose/v4"
+	"github.com/zitadel/oidc/v3/pkg/oidc"
 
 	"github.com/aacworkflow/mcp-connector/shared/table"
 )
@@ -84,7 +84,7 @@ func (s *Server) loadKeys(ctx context.Context) (keysRow, error) {
 			return next, err
 		}
 	}
-	return keysRow{}, fmt.Errorf("others keep changing the signing keys: try again")
+	return keysRow{}, errors.New("others keep changing the signing keys: try again")
 }
 
 func (s *Server) makeKey() (storedKey, error) {
@@ -92,69 +92,44 @@ func (s *Server) makeKey() (storedKey, error) {
 	if err != nil {
 		return storedKey{}, fmt.Errorf("make a signing key: %w", err)
 	}
-	key, err := jwk.Import(raw)
-	if err != nil {
-		return storedKey{}, fmt.Errorf("make a signing key: %w", err)
-	}
 	id, err := s.id()
 	if err != nil {
 		return storedKey{}, err
 	}
-	for name, value := range map[string]any{jwk.KeyIDKey: id, jwk.AlgorithmKey: jwa.ES256(), jwk.KeyUsageKey: "sig"} {
-		if err := key.Set(name, value); err != nil {
-			return storedKey{}, fmt.Errorf("make a signing key: %w", err)
-		}
-	}
-	private, err := json.Marshal(key)
+	private, err := json.Marshal(jose.JSONWebKey{Key: raw, KeyID: id, Algorithm: string(jose.ES256), Use: oidc.KeyUseSignature})
 	return storedKey{Private: private, Made: micros(s.now())}, err
 }
 
 // signer returns the key to sign with.
-func (s *Server) signer(ctx context.Context) (jwk.Key, error) {
+func (s *Server) signer(ctx context.Context) (jose.JSONWebKey, error) {
 	k, err := s.loadKeys(ctx)
 	if err != nil {
-		return nil, err
+		return jose.JSONWebKey{}, err
 	}
 	return parseKey(k.Keys[k.current(s.now())])
 }
 
-func parseKey(k storedKey) (jwk.Key, error) {
-	key, err := jwk.ParseKey(k.Private)
-	if err != nil {
-		return nil, fmt.Errorf("a signing key cannot be read: delete its row, and all sign in again")
+func parseKey(k storedKey) (jose.JSONWebKey, error) {
+	var key jose.JSONWebKey
+	if err := json.Unmarshal(k.Private, &key); err != nil || !key.Valid() || key.IsPublic() {
+		return key, errors.New("a signing key cannot be read: delete its row, and all sign in again")
 	}
 	return key, nil
 }
 
-// publicKeys returns what verifies our tokens.
-func (s *Server) publicKeys(ctx context.Context) (jwk.Set, error) {
+// publicKeys returns what verifies our tokens (RFC 7517).
+func (s *Server) publicKeys(ctx context.Context) (*jose.JSONWebKeySet, error) {
 	k, err := s.loadKeys(ctx)
 	if err != nil {
 		return nil, err
 	}
-	set := jwk.NewSet()
+	set := &jose.JSONWebKeySet{}
 	for _, stored := range k.Keys {
 		key, err := parseKey(stored)
 		if err != nil {
 			return nil, err
 		}
-		public, err := key.PublicKey()
-		if err != nil {
-			return nil, fmt.Errorf("take the public half of a key: %w", err)
-		}
-		if err := set.AddKey(public); err != nil {
-			return nil, fmt.Errorf("collect the public keys: %w", err)
-		}
+		set.Keys = append(set.Keys, key.Public())
 	}
 	return set, nil
-}
-
-// keys answers GET /jwks (RFC 7517).
-func (s *Server) keys(w http.ResponseWriter, r *http.Request) {
-	set, err := s.publicKeys(r.Context())
-	if err != nil {
-		s.fail(w, r, err)
-		return
-	}
-	writePublic(w, set)
 }

@@ -4,7 +4,6 @@ import (
 	"html/template"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/aacworkflow/mcp-connector/shared/authserver/page"
@@ -97,8 +96,7 @@ func (s *Server) viewOf(scope identity.Scope, ticked bool) scopeView {
 
 // errorView is what an error page says.
 type errorView struct {
-	Text   string
-	Code   string
+	refusal
 	Client string // empty: there is no way back
 	Place  string
 	To     template.URL // checked by checkRedirect
@@ -113,21 +111,22 @@ var errorPage = page.Parse(`
 {{else}}<p>You can close this page.</p>{{end}}
 `)
 
-func (s *Server) writeError(w http.ResponseWriter, r *http.Request, f refusal) {
-	s.writeErrorPage(w, r, f, errorView{Text: f.Text, Code: f.Code})
+func (s *Server) writeError(w http.ResponseWriter, r *http.Request, c *captured, f refusal) {
+	if after := c.header.Get("Retry-After"); after != "" {
+		w.Header().Set("Retry-After", after)
+	}
+	s.writeErrorPage(w, r, c.status, errorView{refusal: f})
 }
 
 // showWayBack lets the person decide whether the client is told of its mistake.
-func (s *Server) showWayBack(w http.ResponseWriter, r *http.Request, c client, redirect, to string, f refusal) {
-	s.writeErrorPage(w, r, f, errorView{Text: f.Text, Code: f.Code, Client: c.Name, Place: place(redirect), To: template.URL(to)})
+func (s *Server) showWayBack(w http.ResponseWriter, r *http.Request, f refusal, c client, redirect, to string) {
+	s.writeErrorPage(w, r, http.StatusBadRequest, errorView{refusal: f, Client: c.Name, Place: place(redirect), To: template.URL(to)})
 }
 
-func (s *Server) writeErrorPage(w http.ResponseWriter, r *http.Request, f refusal, v errorView) {
-	if f.after > 0 {
-		w.Header().Set("Retry-After", strconv.Itoa(int(f.after.Seconds())+1))
-	}
-	if err := errorPage.Write(w, page.Page{Status: f.status, Title: "Signing in did not work", Data: v}); err != nil {
-		s.logFailure(r, err)
+func (s *Server) writeErrorPage(w http.ResponseWriter, r *http.Request, status int, v errorView) {
+	v.Text = strings.TrimSuffix(v.Text, ".")
+	if err := errorPage.Write(w, page.Page{Status: status, Title: "Signing in did not work", Data: v}); err != nil {
+		s.logFailure(r.Context(), err)
 		w.WriteHeader(http.StatusInternalServerError)
 	}
 }

@@ -1,7 +1,7 @@
 package authserver
 
 import (
-	"net/http"
+	"context"
 
 	"github.com/aacworkflow/mcp-connector/shared/audit"
 	"github.com/aacworkflow/mcp-connector/shared/fault"
@@ -25,8 +25,8 @@ const (
 )
 
 // begin opens the record of an act on a grant.
-func (s *Server) begin(r *http.Request, act string, g grantRow) *audit.Call {
-	origin := audit.OriginFrom(r.Context())
+func (s *Server) begin(ctx context.Context, act string, g grantRow) *audit.Call {
+	origin := audit.OriginFrom(ctx)
 	call := s.Audit.Begin(audit.Start{
 		Principal: &identity.Principal{
 			WorkspaceID: g.Person.WorkspaceID, UserID: g.Person.UserID, TokenID: g.ID, Scopes: g.Scopes,
@@ -40,12 +40,12 @@ func (s *Server) begin(r *http.Request, act string, g grantRow) *audit.Call {
 
 // recordDenial writes the event of a refused use of a grant. The refusal stands whether or not it
 // can be recorded; that it could not is in the log of the program.
-func (s *Server) recordDenial(r *http.Request, act string, g grantRow, why string) {
-	call := s.begin(r, act, g)
-	ctx, cancel := audit.Recording(r.Context())
+func (s *Server) recordDenial(ctx context.Context, act string, g grantRow, why string) {
+	call := s.begin(ctx, act, g)
+	recording, cancel := audit.Recording(ctx)
 	defer cancel()
 	denial := fault.New(fault.Unauthenticated, fault.TokenRevoked, "this token was used before").Noting(fault.Detail(why))
-	if err := call.Record(ctx, s.Log, denial); err != nil {
-		s.logFailure(r, err)
+	if err := call.Record(recording, s.Log, denial); err != nil {
+		s.logFailure(ctx, err)
 	}
 }

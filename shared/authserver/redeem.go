@@ -2,13 +2,12 @@ package authserver
 
 import (
 	"context"
-	"crypto/sha256"
-	"crypto/subtle"
-	"encoding/base64"
 	"fmt"
-	"net/http"
 	"slices"
 	"time"
+
+	"github.com/zitadel/oidc/v3/pkg/oidc"
+	"github.com/zitadel/oidc/v3/pkg/op"
 
 	"github.com/aacworkflow/mcp-connector/shared/identity"
 	"github.com/aacworkflow/mcp-connector/shared/table"
@@ -18,54 +17,57 @@ import (
 // somewhere else, or may have: it is used up all the same. If it comes again after that, all that
 // was issued for it ends (RFC 6749, section 4.1.2).
 
-var errCode = refuse(invalidGrant, "this code is not known, has been used, has expired, or does not belong to this request: sign in again")
+var errCode = refuse(oidc.ErrInvalidGrant(), "this code is not known, has been used, has expired, or does not belong to this request: sign in again")
+
+// redemption is a request to make tokens of a code.
+type redemption struct {
+	*oidc.AccessTokenRequest
+	client   string
+	resource []string
+}
 
 // redeem makes tokens of a code.
-func (s *Server) redeem(r *http.Request, form fields) (tokens, error) {
-	if form.get("code") == "" {
-		return tokens{}, refuse(invalidRequest, "code is missing: send it in the body")
-	}
+func (s *Server) redeem(ctx context.Context, r redemption) (*oidc.AccessTokenResponse, error) {
 	for range commitTries {
-		answer, err := s.redeemOnce(r, form)
+		answer, err := s.redeemOnce(ctx, r)
 		if !table.IsConflict(err) {
 			return answer, err
 		}
 		// Another use of the code came first, or was under way: look again.
 	}
-	return tokens{}, tooMany(time.Second)
+	return nil, tooMany(time.Second)
 }
 
-func (s *Server) redeemOnce(r *http.Request, form fields) (tokens, error) {
-	code, err := read[codeRow](r.Context(), s.Tables, codeKey(form.get("code")))
+func (s *Server) redeemOnce(ctx context.Context, r redemption) (*oidc.AccessTokenResponse, error) {
+	code, err := read[codeRow](ctx, s.Tables, codeKey(r.Code))
 	switch {
 	case err != nil:
-		return tokens{}, err
+		return nil, err
 	case !code.found():
-		return tokens{}, errCode
+		return nil, errCode
 	case code.Doc.Used:
-		return tokens{}, s.codeAgain(r, code.Doc.GrantID)
+		return nil, orElse(s.endGrant(ctx, code.Doc.GrantID, codeReused), errCode)
 	}
-	role, misfit, err := s.fits(r.Context(), code.Doc, form)
+	role, misfit, err := s.fits(ctx, code.Doc, r)
 	if err != nil {
-		return tokens{}, err
+		return nil, err
 	}
 	if misfit != nil {
-		return tokens{}, s.burn(r, code, misfit)
+		return nil, s.burn(ctx, code, misfit)
 	}
-	return s.issue(r, code, role)
+	return s.issue(ctx, code, role)
 }
 
 // fits tells what does not fit, nil if all does, and the role of the person.
-func (s *Server) fits(ctx context.Context, code codeRow, form fields) (role identity.Role, misfit *refusal, err error) {
-	redirect, named := form.get("redirect_uri"), form.values.Has("redirect_uri")
+func (s *Server) fits(ctx context.Context, code codeRow, r redemption) (role identity.Role, misfit, err error) {
 	switch {
 	case !s.now().Before(timeOf(code.Until)),
-		form.get("client_id") != code.Request.Client.ID,
-		named && redirect != code.Request.Redirect,
-		!verifies(form.get("code_verifier"), code.Request.Challenge):
+		r.client != code.Request.Client.ID,
+		r.RedirectURI != noRedirect && r.RedirectURI != code.Request.Redirect,
+		!verifies(r.CodeVerifier, code.Request.Challenge):
 		return "", errCode, nil
 	}
-	if misfit := s.checkResource(form); misfit != nil {
+	if misfit := s.checkResource(r.resource); misfit != nil {
 		return "", misfit, nil
 	}
 	_, role, active, err := s.Members.Member(ctx, code.Person.WorkspaceID, code.Person.UserID)
@@ -78,13 +80,11 @@ func (s *Server) fits(ctx context.Context, code codeRow, form fields) (role iden
 	return role, nil, nil
 }
 
-// verifies checks PKCE (RFC 7636, section 4.6), method S256.
+// verifies checks PKCE (RFC 7636, section 4.6), method S256, and the length of the verifier, which
+// the library does not.
 func verifies(verifier, challenge string) bool {
-	if len(verifier) < 43 || len(verifier) > 128 {
-		return false
-	}
-	sum := sha256.Sum256([]byte(verifier))
-	return subtle.ConstantTimeCompare([]byte(base64.RawURLEncoding.EncodeToString(sum[:])), []byte(challenge)) == 1
+	return len(verifier) >= 43 && len(verifier) <= 128 &&
+		op.AuthorizeCodeChallenge(verifier, &oidc.CodeChallenge{Challenge: challenge, Method: oidc.CodeChallengeMethodS256}) == nil
 }
 
 // used returns the operation that uses the code up, and requires that nobody has before.
@@ -95,23 +95,15 @@ func (s *Server) used(code kept[codeRow]) (table.Op, error) {
 }
 
 // burn uses the code up for nothing.
-func (s *Server) burn(r *http.Request, code kept[codeRow], misfit *refusal) error {
+func (s *Server) burn(ctx context.Context, code kept[codeRow], misfit error) error {
 	op, err := s.used(code)
 	if err != nil {
 		return err
 	}
-	if err := s.Tables.Commit(r.Context(), []table.Op{op}); err != nil {
+	if err := s.Tables.Commit(ctx, []table.Op{op}); err != nil {
 		return err
 	}
 	return misfit
-}
-
-// codeAgain ends what was issued for a code that came a second time.
-func (s *Server) codeAgain(r *http.Request, grant string) error {
-	if err := s.endGrant(r, grant, codeReused); err != nil {
-		return err
-	}
-	return errCode
 }
 
 // withoutAudit leaves the scope of the audit log to those who may read it.
@@ -120,7 +112,7 @@ func withoutAudit(scopes []identity.Scope, role identity.Role) []identity.Scope 
 }
 
 // issue makes the grant and its first tokens. The code, the grant and the event are one commit.
-func (s *Server) issue(r *http.Request, code kept[codeRow], role identity.Role) (tokens, error) {
+func (s *Server) issue(ctx context.Context, code kept[codeRow], role identity.Role) (*oidc.AccessTokenResponse, error) {
 	at := s.now()
 	req := code.Doc.Request
 	g := grantRow{
@@ -128,26 +120,33 @@ func (s *Server) issue(r *http.Request, code kept[codeRow], role identity.Role) 
 		Scopes: withoutAudit(code.Doc.Scopes, role), Resource: req.Resource, Made: micros(at), Until: micros(at.Add(grantLife)),
 	}
 	if len(g.Scopes) == 0 {
-		return tokens{}, s.burn(r, code, errCode)
+		return nil, s.burn(ctx, code, errCode)
 	}
 	g.count(at)
-	access, err := s.accessToken(r.Context(), g, g.Scopes, at)
+	access, err := s.accessToken(ctx, g, g.Scopes, at)
 	if err != nil {
-		return tokens{}, err
+		return nil, err
 	}
-	call := s.begin(r, grantAct, g)
+	call := s.begin(ctx, grantAct, g)
 	ops, refresh, err := s.firstOps(code, g, at)
 	if err != nil {
-		return tokens{}, err
+		return nil, err
 	}
 	event, err := call.CommitOp(nil)
 	if err != nil {
-		return tokens{}, err
+		return nil, err
 	}
-	if err := s.Tables.Commit(r.Context(), append(ops, event)); err != nil {
-		return tokens{}, err
+	if err := s.Tables.Commit(ctx, append(ops, event)); err != nil {
+		return nil, err
 	}
 	return bearer(access, refresh, g.Scopes), nil
+}
+
+// bearer is the answer to a client that gets tokens (RFC 6749, section 5.1).
+func bearer(access, refresh string, scopes []identity.Scope) *oidc.AccessTokenResponse {
+	return &oidc.AccessTokenResponse{
+		AccessToken: access, TokenType: oidc.BearerToken, ExpiresIn: uint64(accessLife.Seconds()), RefreshToken: refresh, Scope: identity.Names(scopes),
+	}
 }
 
 // firstOps are the rows that a redeemed code leaves, and the refresh token, if there is one.

@@ -23,32 +23,32 @@ func checkRedirect(uri string, appSchemes []string) error {
 	switch {
 	case u.Scheme == "https":
 		if u.Hostname() == "" {
-			return refuse(invalidRedirect, "a redirect address needs a host")
+			return refuse(errInvalidRedirect(), "a redirect address needs a host")
 		}
 		return nil
 	case u.Scheme == "http":
 		if !isThisMachine(u.Hostname()) {
-			return refuse(invalidRedirect, "a redirect address with http must be on this machine: use https, or 127.0.0.1")
+			return refuse(errInvalidRedirect(), "a redirect address with http must be on this machine: use https, or 127.0.0.1")
 		}
 		return nil
 	case u.Opaque == "" && (strings.Contains(u.Scheme, ".") || slices.Contains(appSchemes, u.Scheme)):
 		return nil
 	}
-	return refuse(invalidRedirect, "the scheme of a redirect address must be https, http on this machine, or a domain name in reverse such as com.example.app")
+	return refuse(errInvalidRedirect(), "the scheme of a redirect address must be https, http on this machine, or a domain name in reverse such as com.example.app")
 }
 
 // parseURI reads an address. What browsers and net/url could read differently is refused: spaces,
 // controls, backslashes, what is not ASCII, user names.
 func parseURI(uri string) (*url.URL, error) {
 	if uri == "" || len(uri) > maxURI || strings.ContainsFunc(uri, func(c rune) bool { return c <= ' ' || c > '~' || strings.ContainsRune("\\\"<>^`{|}", c) }) {
-		return nil, refuse(invalidRedirect, "a redirect address must be printable ASCII of at most 2048 bytes")
+		return nil, refuse(errInvalidRedirect(), "a redirect address must be printable ASCII of at most 2048 bytes")
 	}
 	u, err := url.Parse(uri)
 	if err != nil || u.Scheme == "" || !strings.HasPrefix(uri, u.Scheme+":") { // in lower case
-		return nil, refuse(invalidRedirect, "a redirect address must be absolute and well-formed")
+		return nil, refuse(errInvalidRedirect(), "a redirect address must be absolute and well-formed")
 	}
 	if strings.Contains(uri, "#") || u.User != nil {
-		return nil, refuse(invalidRedirect, "a redirect address may have neither a fragment nor a user name")
+		return nil, refuse(errInvalidRedirect(), "a redirect address may have neither a fragment nor a user name")
 	}
 	return u, nil
 }

@@ -3,8 +3,9 @@ package authserver
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"time"
+
+	"github.com/zitadel/oidc/v3/pkg/oidc"
 
 	"github.com/aacworkflow/mcp-connector/shared/identity"
 	"github.com/aacworkflow/mcp-connector/shared/table"
@@ -14,7 +15,7 @@ import (
 // comes a second time was stolen, or the thief has the next one: which of the two asks cannot be
 // told, so the grant ends, and the person is asked anew.
 
-var errRefresh = refuse(invalidGrant, "this refresh token is not known, has been used, has expired or was revoked: sign in again")
+var errRefresh = refuse(oidc.ErrInvalidGrant(), "this refresh token is not known, has been used, has expired or was revoked: sign in again")
 
 // maxRecent bounds how many access tokens of one grant are alive at once.
 const maxRecent = 20
@@ -32,48 +33,51 @@ func (g *grantRow) count(at time.Time) bool {
 	return len(alive) < maxRecent
 }
 
+// renewal is a request to make new tokens of a refresh token.
+type renewal struct {
+	*oidc.RefreshTokenRequest
+	client   string
+	resource []string
+}
+
 // refresh makes new tokens of a refresh token.
-func (s *Server) refresh(r *http.Request, form fields) (tokens, error) {
-	if form.get("refresh_token") == "" {
-		return tokens{}, refuse(invalidRequest, "refresh_token is missing: send it in the body")
-	}
+func (s *Server) refresh(ctx context.Context, r renewal) (*oidc.AccessTokenResponse, error) {
 	for range commitTries {
-		answer, err := s.refreshOnce(r, form)
+		answer, err := s.refreshOnce(ctx, r)
 		if !table.IsConflict(err) {
 			return answer, err
 		}
 		// Another use of the token, or the end of the grant, came first: look again.
 	}
-	return tokens{}, tooMany(time.Second)
+	return nil, tooMany(time.Second)
 }
 
-func (s *Server) refreshOnce(r *http.Request, form fields) (tokens, error) {
-	ctx := r.Context()
-	old, err := read[refreshRow](ctx, s.Tables, refreshKey(form.get("refresh_token")))
+func (s *Server) refreshOnce(ctx context.Context, r renewal) (*oidc.AccessTokenResponse, error) {
+	old, err := read[refreshRow](ctx, s.Tables, refreshKey(r.RefreshToken))
 	if err != nil || !old.found() {
-		return tokens{}, orElse(err, errRefresh)
+		return nil, orElse(err, errRefresh)
 	}
 	grant, err := read[grantRow](ctx, s.Tables, grantKey(old.Doc.GrantID))
 	if err != nil || !grant.found() {
-		return tokens{}, orElse(err, errRefresh)
+		return nil, orElse(err, errRefresh)
 	}
 	at := s.now()
 	switch {
 	case grant.Doc.Ended != 0 || !at.Before(timeOf(grant.Doc.Until)):
-		return tokens{}, errRefresh
+		return nil, errRefresh
 	case old.Doc.Spent != 0:
-		return tokens{}, s.stolen(r, grant.Doc, refreshReused)
-	case grant.Doc.ClientID != form.get("client_id"):
-		return tokens{}, s.stolen(r, grant.Doc, wrongHands)
+		return nil, s.stolen(ctx, grant.Doc, refreshReused)
+	case grant.Doc.ClientID != r.client:
+		return nil, s.stolen(ctx, grant.Doc, wrongHands)
 	case !at.Before(timeOf(old.Doc.Until)):
-		return tokens{}, errRefresh
+		return nil, errRefresh
 	}
-	if misfit := s.checkResource(form); misfit != nil {
-		return tokens{}, misfit
+	if misfit := s.checkResource(r.resource); misfit != nil {
+		return nil, misfit
 	}
-	scopes, err := s.scopesNow(r, grant.Doc, form)
+	scopes, err := s.scopesNow(ctx, grant.Doc, r.Scopes.String())
 	if err != nil {
-		return tokens{}, err
+		return nil, err
 	}
 	return s.rotate(ctx, old, grant, scopes, at)
 }
@@ -86,29 +90,29 @@ func orElse(err, otherwise error) error {
 }
 
 // stolen ends a grant whose refresh token came from where it should not.
-func (s *Server) stolen(r *http.Request, g grantRow, why string) error {
-	if err := s.endGrant(r, g.ID, why); err != nil {
+func (s *Server) stolen(ctx context.Context, g grantRow, why string) error {
+	if err := s.endGrant(ctx, g.ID, why); err != nil {
 		return err
 	}
-	s.recordDenial(r, refreshAct, g, why)
+	s.recordDenial(ctx, refreshAct, g, why)
 	return errRefresh
 }
 
 // scopesNow are the scopes of the next access token: those of the grant, fewer if the client asks
 // for fewer, and none that the person may not have any more.
-func (s *Server) scopesNow(r *http.Request, g grantRow, form fields) ([]identity.Scope, error) {
-	_, role, active, err := s.Members.Member(r.Context(), g.Person.WorkspaceID, g.Person.UserID)
+func (s *Server) scopesNow(ctx context.Context, g grantRow, asks string) ([]identity.Scope, error) {
+	_, role, active, err := s.Members.Member(ctx, g.Person.WorkspaceID, g.Person.UserID)
 	if err != nil {
 		return nil, fmt.Errorf("read the member: %w", err)
 	}
 	if !active {
-		return nil, orElse(s.endGrant(r, g.ID, memberLeft), errRefresh)
+		return nil, orElse(s.endGrant(ctx, g.ID, memberLeft), errRefresh)
 	}
 	scopes := withoutAudit(g.Scopes, role)
-	if namesScopes(form.get("scope")) {
-		asked := identity.ParseScopes(form.get("scope"))
+	if namesScopes(asks) {
+		asked := identity.ParseScopes(asks)
 		if len(asked) == 0 || !subset(asked, scopes) {
-			return nil, refuse(invalidScope, "a refresh cannot give more than was granted: ask the person for it with a new sign-in")
+			return nil, refuse(oidc.ErrInvalidScope(), "a refresh cannot give more than was granted: ask the person for it with a new sign-in")
 		}
 		scopes = asked
 	}
@@ -119,14 +123,14 @@ func (s *Server) scopesNow(r *http.Request, g grantRow, form fields) ([]identity
 }
 
 // rotate uses the old token up and issues the next ones, if the grant is still as it was read.
-func (s *Server) rotate(ctx context.Context, old kept[refreshRow], grant kept[grantRow], scopes []identity.Scope, at time.Time) (tokens, error) {
+func (s *Server) rotate(ctx context.Context, old kept[refreshRow], grant kept[grantRow], scopes []identity.Scope, at time.Time) (*oidc.AccessTokenResponse, error) {
 	g := grant.Doc
 	if !g.count(at) {
-		return tokens{}, tooMany(accessLife)
+		return nil, tooMany(accessLife)
 	}
 	access, err := s.accessToken(ctx, g, scopes, at)
 	if err != nil {
-		return tokens{}, err
+		return nil, err
 	}
 	spent := old.Doc
 	spent.Spent = micros(at)
@@ -136,18 +140,18 @@ func (s *Server) rotate(ctx context.Context, old kept[refreshRow], grant kept[gr
 	}
 	use, err := old.put(spent, remembered)
 	if err != nil {
-		return tokens{}, err
+		return nil, err
 	}
 	next, secret, err := s.newRefresh(g, at)
 	if err != nil {
-		return tokens{}, err
+		return nil, err
 	}
 	keep, err := grant.put(g, timeOf(g.Until))
 	if err != nil {
-		return tokens{}, err
+		return nil, err
 	}
 	if err := s.Tables.Commit(ctx, []table.Op{use, next, keep}); err != nil {
-		return tokens{}, err
+		return nil, err
 	}
 	return bearer(access, secret, scopes), nil
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	httphelper "github.com/zitadel/oidc/v3/pkg/http"
+
 	"github.com/aacworkflow/mcp-connector/shared/table"
 )
 
@@ -48,12 +50,13 @@ func (s *Server) register(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	writeJSON(w, http.StatusCreated, answer)
+	keepNothing(w.Header())
+	httphelper.MarshalJSONWithStatus(w, answer, http.StatusCreated)
 }
 
 func (s *Server) registerClient(w http.ResponseWriter, r *http.Request) (registration, error) {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
-		return registration{}, refuse(invalidMetadata, "send JSON: Content-Type must be application/json")
+		return registration{}, refuse(errInvalidMetadata(), "send JSON: Content-Type must be application/json")
 	}
 	body, err := readAll(w, r, maxDescription)
 	if err != nil {
@@ -65,7 +68,7 @@ func (s *Server) registerClient(w http.ResponseWriter, r *http.Request) (registr
 	}
 	// Who asks for a secret gets none, and is told so: RFC 7591 lets us answer with what we serve.
 	if !slices.Contains([]string{"", "none", "client_secret_post", "client_secret_basic"}, m.AuthMethod) {
-		return registration{}, refuse(invalidMetadata, "only public clients are served: set token_endpoint_auth_method to none")
+		return registration{}, refuse(errInvalidMetadata(), "only public clients are served: set token_endpoint_auth_method to none")
 	}
 	id, err := s.id()
 	if err != nil {

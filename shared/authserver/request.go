@@ -9,6 +9,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/zitadel/oidc/v3/pkg/oidc"
+	"github.com/zitadel/oidc/v3/pkg/op"
+
 	"github.com/aacworkflow/mcp-connector/shared/authserver/page"
 	"github.com/aacworkflow/mcp-connector/shared/identity"
 )
@@ -21,6 +24,9 @@ import (
 //     shown here, and the browser stays here;
 //  3. all the rest: what is wrong now the client is told, at its redirect address. Since anybody
 //     can be a client, the person decides whether to go there, unless it is their own machine.
+//
+// The first step is taken here; for the others the library calls VerifyAuthRequest and Authorize.
+// What it answers is captured: it can only redirect or write JSON, and this is for a person.
 
 // Limits of a request, in bytes.
 const (
@@ -29,43 +35,39 @@ const (
 )
 
 func (s *Server) authorize(w http.ResponseWriter, r *http.Request) {
+	if err := s.authorized(w, r); err != nil {
+		s.showError(w, r, err)
+	}
+}
+
+func (s *Server) authorized(w http.ResponseWriter, r *http.Request) error {
 	if wait := s.asks.take(sourceOfRequest(r)); wait > 0 {
-		s.showError(w, r, tooMany(wait))
-		return
+		return tooMany(wait)
 	}
 	q, err := parseQuery(r.URL.RawQuery)
 	if err != nil {
-		s.showError(w, r, err)
-		return
+		return err
 	}
 	back := AuthorizePath + "?" + q.values.Encode()
 	who, ok, err := s.Login.Who(r)
 	if err != nil {
-		s.showError(w, r, err)
-		return
+		return err
 	}
 	if !ok {
 		s.Login.SignIn(w, r, back)
-		return
-	}
-	c, redirect, err := s.clientOf(r.Context(), q)
-	if err != nil {
-		s.showError(w, r, err)
-		return
+		return nil
 	}
 	role, err := s.roleOf(r.Context(), who)
 	if err != nil {
-		s.showError(w, r, err)
-		return
+		return err
 	}
-	req, err := s.parseRequest(q, c, redirect, role)
-	if err != nil {
-		s.tellClient(w, r, c, redirect, q.get("state"), err)
-		return
+	c := &captured{header: http.Header{}}
+	v := &visit{header: c.header, query: q, role: role}
+	handOver(s.endpoints, c, r, v, q, authorizeFields...)
+	if v.asked != nil {
+		return s.ask(w, r, *v.asked, who, back)
 	}
-	if err := s.ask(w, r, req, who, back); err != nil {
-		s.showError(w, r, err)
-	}
+	return s.tell(w, r, c, v)
 }
 
 // parseQuery reads the parameters. Those that say where an answer may go must be there once, or
@@ -73,31 +75,18 @@ func (s *Server) authorize(w http.ResponseWriter, r *http.Request) {
 func parseQuery(raw string) (fields, error) {
 	values, err := url.ParseQuery(raw)
 	if err != nil || len(raw) > maxQuery {
-		return fields{}, refuse(invalidRequest, "the address that your program opened is malformed or too long")
+		return fields{}, refuse(oidc.ErrInvalidRequest(), "the address that your program opened is malformed or too long")
 	}
 	for _, name := range []string{"client_id", "redirect_uri"} {
 		if len(values[name]) != 1 || values.Get(name) == "" {
-			return fields{}, refuse(invalidRequest, "the address that your program opened lacks "+name+", or has it twice")
+			return fields{}, refuse(oidc.ErrInvalidRequest(), "the address that your program opened lacks "+name+", or has it twice")
 		}
 	}
 	return fields{values}, nil
 }
 
-// clientOf finds the client and holds it to its own redirect addresses.
-func (s *Server) clientOf(ctx context.Context, q fields) (client, string, error) {
-	c, err := s.findClient(ctx, q.get("client_id"))
-	if err != nil {
-		return client{}, "", err
-	}
-	redirect := q.get("redirect_uri")
-	if !c.hasRedirect(redirect, s.AppSchemes) {
-		return client{}, "", refuse(invalidRequest, "the program asks to be answered at an address that it has not registered: let it connect anew, or let its makers know")
-	}
-	return c, redirect, nil
-}
-
 // errNotMember is shown to who has signed in but is no member, or not any more.
-var errNotMember = &refusal{Code: accessDenied, Text: "you are no member of this workspace, or not any more: ask its owner", status: http.StatusForbidden}
+var errNotMember = op.NewStatusError(refuse(oidc.ErrAccessDenied(), "you are no member of this workspace, or not any more: ask its owner"), http.StatusForbidden)
 
 // roleOf returns the person's role as it is now.
 func (s *Server) roleOf(ctx context.Context, p Person) (identity.Role, error) {
@@ -111,32 +100,31 @@ func (s *Server) roleOf(ctx context.Context, p Person) (identity.Role, error) {
 	return role, nil
 }
 
-// parseRequest checks all that the client can be told about (RFC 6749, section 4.1.1; RFC 7636,
-// section 4.3; RFC 8707, section 2).
-func (s *Server) parseRequest(q fields, c client, redirect string, role identity.Role) (request, error) {
-	req := request{Client: c, Redirect: redirect, State: q.get("state"), Challenge: q.get("code_challenge"), Resource: s.Resource}
+// checkRequest checks what the library does not know, or takes more lightly (RFC 6749, section
+// 4.1.1; RFC 7636, section 4.3; RFC 8707, section 2).
+func (s *Server) checkRequest(v *visit, r *oidc.AuthRequest) (request, error) {
+	q := v.query
+	req := request{Client: v.client, Redirect: r.RedirectURI, State: q.get("state"), Challenge: r.CodeChallenge, Resource: s.Resource}
 	if err := q.check(); err != nil {
 		return req, err
 	}
 	switch {
 	case len(req.State) > maxState:
-		return req, refuse(invalidRequest, "state is too long: 2048 bytes at most")
+		return req, refuse(oidc.ErrInvalidRequest(), "state is too long: 2048 bytes at most")
 	case q.get("request") != "" || q.get("request_uri") != "":
-		return req, refuse("request_not_supported", "request objects are not served: send plain parameters")
-	case q.get("response_type") != "code":
-		return req, refuse(unsupportedResponse, "only response_type=code is served")
-	case q.get("response_mode") != "" && q.get("response_mode") != "query":
-		return req, refuse(invalidRequest, "only response_mode=query is served")
-	case q.get("code_challenge_method") != "S256" || !isChallenge(req.Challenge):
-		return req, refuse(invalidRequest, "PKCE is required: send code_challenge and code_challenge_method=S256")
+		return req, refuse(oidc.ErrRequestNotSupported(), "request objects are not served: send plain parameters")
+	case r.ResponseMode != "" && r.ResponseMode != oidc.ResponseModeQuery:
+		return req, refuse(oidc.ErrInvalidRequest(), "only response_mode=query is served")
+	case r.CodeChallengeMethod != oidc.CodeChallengeMethodS256 || !isChallenge(req.Challenge):
+		return req, refuse(oidc.ErrInvalidRequest(), "PKCE is required: send code_challenge and code_challenge_method=S256")
 	}
-	if misfit := s.checkResource(q); misfit != nil {
-		return req, misfit
+	if err := s.checkResource(q.values["resource"]); err != nil {
+		return req, err
 	}
-	asked := identity.ParseScopes(q.get("scope"))
-	req.Scopes, req.Ticked = choose(asked, namesScopes(q.get("scope")), role)
+	asked := identity.ParseScopes(r.Scopes.String())
+	req.Scopes, req.Ticked = choose(asked, namesScopes(q.get("scope")), v.role)
 	if len(req.Scopes) == 0 {
-		return req, refuse(invalidScope, "none of the scopes is there for this person: see scopes_supported")
+		return req, refuse(oidc.ErrInvalidScope(), "none of the scopes is there for this person: see scopes_supported")
 	}
 	return req, nil
 }
@@ -150,11 +138,9 @@ func namesScopes(list string) bool {
 
 // checkResource holds a client that names a resource to ours. One that names none means it, for
 // there is no other.
-func (s *Server) checkResource(f fields) *refusal {
-	for _, resource := range f.values["resource"] {
-		if resource != s.Resource {
-			return refuse(invalidTarget, "tokens are issued for one resource only: send resource="+s.Resource)
-		}
+func (s *Server) checkResource(named []string) error {
+	if slices.ContainsFunc(named, func(resource string) bool { return resource != s.Resource }) {
+		return refuse(oidc.ErrInvalidTarget(), "tokens are issued for one resource only: send resource="+s.Resource)
 	}
 	return nil
 }
@@ -175,9 +161,18 @@ func (s *Server) answer(state string, more url.Values) url.Values {
 	return more
 }
 
-// tellClient ends a request with an error for the client.
-func (s *Server) tellClient(w http.ResponseWriter, r *http.Request, c client, redirect, state string, err error) {
-	f := s.refusalOf(r, err)
+// tell ends a request with the error that the library answered. The client is told at its own
+// address, which the browser goes to by itself only if that is the person's own machine.
+func (s *Server) tell(w http.ResponseWriter, r *http.Request, c *captured, v *visit) error {
+	f, toClient, err := c.refusal()
+	if err != nil {
+		return fmt.Errorf("read an answer of the library: %w", err)
+	}
+	if !toClient {
+		s.writeError(w, r, c, f)
+		return nil
+	}
+	redirect, state := v.query.get("redirect_uri"), v.query.get("state")
 	if len(state) > maxState {
 		state = ""
 	}
@@ -185,13 +180,16 @@ func (s *Server) tellClient(w http.ResponseWriter, r *http.Request, c client, re
 	if isLocalRedirect(redirect) {
 		page.Protect(w.Header())
 		http.Redirect(w, r, to, http.StatusSeeOther)
-		return
+		return nil
 	}
-	s.showWayBack(w, r, c, redirect, to, f)
+	s.showWayBack(w, r, f, v.client, redirect, to)
+	return nil
 }
 
 // showError answers with a page of ours. The browser stays here.
 func (s *Server) showError(w http.ResponseWriter, r *http.Request, err error) {
-	f := s.refusalOf(r, err)
-	s.writeError(w, r, f)
+	c := &captured{header: http.Header{}}
+	s.fail(c, r, err)
+	f, _, _ := c.refusal()
+	s.writeError(w, r, c, f)
 }

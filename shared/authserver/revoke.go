@@ -3,56 +3,29 @@ package authserver
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"time"
+
+	"github.com/zitadel/oidc/v3/pkg/oidc"
 
 	"github.com/aacworkflow/mcp-connector/shared/fault"
 	"github.com/aacworkflow/mcp-connector/shared/table"
 )
 
-// revoke answers POST /revoke (RFC 7009): a client gives a token back. The whole grant ends with
+// revoke gives a token back (RFC 7009), and tells whether there is one. The whole grant ends with
 // either of its tokens. What is not known is answered as if it were gone, for it is.
-func (s *Server) revoke(w http.ResponseWriter, r *http.Request) {
-	if err := s.revoked(w, r); err != nil {
-		s.fail(w, r, err)
-		return
+func (s *Server) revoke(ctx context.Context, token, client string) (known bool, err error) {
+	id, known, err := s.grantOfAny(ctx, token)
+	if err != nil || !known {
+		return false, err
 	}
-	w.Header().Set("Cache-Control", "no-store")
-	w.WriteHeader(http.StatusOK)
-}
-
-func (s *Server) revoked(w http.ResponseWriter, r *http.Request) error {
-	form, err := readForm(w, r)
-	if err != nil {
-		return err
-	}
-	source := sourceOfRequest(r)
-	if wait := s.failures.spent(source); wait > 0 {
-		return tooMany(wait)
-	}
-	if err := requireClient(form); err != nil {
-		return err
-	}
-	if form.get("token") == "" {
-		return refuse(invalidRequest, "token is missing: send it in the body")
-	}
-	id, found, err := s.grantOfAny(r.Context(), form.get("token"))
-	if err != nil {
-		return err
-	}
-	if !found {
-		s.failures.take(source)
-		return nil
-	}
-	grant, err := read[grantRow](r.Context(), s.Tables, grantKey(id))
+	grant, err := read[grantRow](ctx, s.Tables, grantKey(id))
 	if err != nil || !grant.found() {
-		return err
+		return true, err
 	}
-	if grant.Doc.ClientID != form.get("client_id") {
-		s.failures.take(source)
-		return refuse(invalidGrant, "this token belongs to another client: only the one it was issued to may revoke it")
+	if grant.Doc.ClientID != client {
+		return true, refuse(oidc.ErrInvalidGrant(), "this token belongs to another client: only the one it was issued to may revoke it")
 	}
-	return s.endGrant(r, id, byClient)
+	return true, s.endGrant(ctx, id, byClient)
 }
 
 // grantOfAny returns the grant of a refresh token, used or not, or of an access token.
@@ -66,13 +39,13 @@ func (s *Server) grantOfAny(ctx context.Context, token string) (string, bool, er
 
 // endGrant ends a grant before its time, with its event in the same commit. One that has ended,
 // or never began, stays as it is.
-func (s *Server) endGrant(r *http.Request, id, why string) error {
+func (s *Server) endGrant(ctx context.Context, id, why string) error {
 	for range commitTries {
-		grant, err := read[grantRow](r.Context(), s.Tables, grantKey(id))
+		grant, err := read[grantRow](ctx, s.Tables, grantKey(id))
 		if err != nil || !grant.found() || grant.Doc.Ended != 0 {
 			return err
 		}
-		if err := s.listRevoked(r.Context(), grant.Doc); err != nil {
+		if err := s.listRevoked(ctx, grant.Doc); err != nil {
 			return err
 		}
 		g := grant.Doc
@@ -81,13 +54,13 @@ func (s *Server) endGrant(r *http.Request, id, why string) error {
 		if err != nil {
 			return err
 		}
-		call := s.begin(r, revokeAct, g)
+		call := s.begin(ctx, revokeAct, g)
 		call.Event.Detail = fault.Detail(why)
 		event, err := call.CommitOp(nil)
 		if err != nil {
 			return err
 		}
-		if err = s.Tables.Commit(r.Context(), []table.Op{op, event}); !table.IsConflict(err) {
+		if err = s.Tables.Commit(ctx, []table.Op{op, event}); !table.IsConflict(err) {
 			return err
 		}
 	}

@@ -6,18 +6,33 @@
 // token that comes with a call either; to the connector it is an issuer like any other. And it
 // serves public clients only: PKCE proves that who redeems a code is who asked for it.
 //
-// # Why no library for the protocol
+// # What the library does, and what is done here
 //
-// Two were weighed. zitadel/oidc v3.52 (Apache-2.0, well kept, 41 modules) drops the parameter
-// resource without a word (its issue 794), sends no iss with a code, lets requests without PKCE
-// pass, issues an ID token with every access token and types that one as plain JWT. It creates
-// the tokens before it deletes the request, so that a code sent twice at once is redeemed twice;
-// single use, rotation and detection of reuse are left to the storage. ory/fosite v0.49
-// (Apache-2.0) has had no release since 2024, has neither resource nor iss, and brings 465
-// modules, gRPC and a mock generator among them. Neither knows client metadata documents,
-// registration or consent. What would remain of either is reading two forms, and the wrapping
-// would be longer than that. So: jwx for keys and signatures, net/http and html/template for the
-// rest, and every decision that must happen once is one commit of a table.
+// The protocol is the Server of zitadel/oidc v3 (package op; Apache-2.0, well kept): it routes and
+// decodes /authorize, /token, /revoke and /jwks, finds out which client asks and for which grant,
+// requires what each needs, holds redirect addresses, scopes, response types and PKCE methods
+// against the client, and writes answers, errors and metadata. It calls the methods of protocol.go.
+// What they decide is ours, and kept in a table: each decision that must happen once is one commit,
+// with its audit event. So are the pages, the clients and how they become known, and the limits.
+//
+// Its ready-made Provider is not used, for it makes tokens before it deletes the request, so that a
+// code sent twice at once is redeemed twice, and an ID token with each. ory/fosite was weighed too:
+// no release since 2024, 465 modules. These traits of the Server are designed around, each held by
+// a test of library_test.go or beside it:
+//
+//   - It serves any method, takes a query for a form and the last of repeated parameters, knows
+//     names in any case, and takes client secrets from a header: see handOver, which shows it no
+//     more than what was checked.
+//   - It compares neither scheme nor host of redirect addresses on this machine: see redirectsFor.
+//   - It redirects to any client by itself when a request is wrong, without iss (RFC 9207) and
+//     with what the client's address has sorted anew; it logs where to: see tell.
+//   - It lets pass requests without PKCE, with the method plain, and short verifiers; it drops
+//     resource (RFC 8707): see checkRequest, verifies and checkResource.
+//   - It requires scope at /authorize, and redirect_uri with a code: see fillIn.
+//   - It repeats an unknown grant type in its answer, and logs to slog's default logger, whatever
+//     Config.Logger is: what it cannot be told, it cannot tell.
+//   - It allows the pages of any site to read every answer, with cookies: its CORS is off.
+//   - It types access tokens as plain JWT: see accessToken.
 //
 // # How a sign-in flows
 //
@@ -25,7 +40,7 @@
 // client (client.go; document.go or register.go) and shows the consent page (consent.go). POST
 // /authorize takes the answer and sends a code back to the client. POST /token makes tokens of it
 // (redeem.go), and later new ones of a refresh token (refresh.go). rows.go says what is kept.
-// Begin with request.go.
+// Begin with request.go, then protocol.go.
 package authserver
 
 import (
@@ -37,6 +52,9 @@ import (
 	"net/http"
 	"net/url"
 	"time"
+
+	"github.com/zitadel/oidc/v3/pkg/oidc"
+	"github.com/zitadel/oidc/v3/pkg/op"
 
 	"github.com/aacworkflow/mcp-connector/shared/audit"
 	"github.com/aacworkflow/mcp-connector/shared/identity"
@@ -110,9 +128,10 @@ type Config struct {
 type Server struct {
 	Config
 	documents *documents
-	failures  *rate // codes and tokens that were wrong, by source
-	sources   *rate // registrations, by source
-	asks      *rate // requests for consent, by source
+	failures  *rate        // codes and tokens that were wrong, by source
+	sources   *rate        // registrations, by source
+	asks      *rate        // requests for consent, by source
+	endpoints http.Handler // the library's
 	routes    map[string]map[string]http.HandlerFunc
 }
 
@@ -135,13 +154,15 @@ func New(cfg Config) (*Server, error) {
 		asks:     newRate(cfg.Limits.AsksPerMinute, time.Minute, cfg.Audit.Now),
 	}
 	s.documents = newDocuments(guardedClient(cfg.Local), cfg.Audit.Now)
+	endpoints, metadata := newProtocol(s)
+	s.endpoints = endpoints
 	s.routes = map[string]map[string]http.HandlerFunc{
-		MetadataPath:  {http.MethodGet: s.metadata},
-		KeysPath:      {http.MethodGet: s.keys},
+		MetadataPath:  {http.MethodGet: s.document(metadata)},
+		KeysPath:      {http.MethodGet: s.document(endpoints)},
 		AuthorizePath: {http.MethodGet: s.authorize, http.MethodPost: s.decide},
-		TokenPath:     {http.MethodPost: s.token},
+		TokenPath:     {http.MethodPost: s.machine(endpoints, tokenFields)},
 		RegisterPath:  {http.MethodPost: s.register},
-		RevokePath:    {http.MethodPost: s.revoke},
+		RevokePath:    {http.MethodPost: s.machine(endpoints, revokeFields)},
 	}
 	return s, nil
 }
@@ -167,7 +188,8 @@ func (c Config) check() error {
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	methods, ok := s.routes[r.URL.Path]
 	if !ok {
-		writeJSON(w, http.StatusNotFound, refusal{Code: "not_found", Text: "there is nothing under this path: see " + MetadataPath})
+		e := refuse(&oidc.Error{ErrorType: "not_found"}, "there is nothing under this path: see "+MetadataPath)
+		s.fail(w, r, op.NewStatusError(e, http.StatusNotFound))
 		return
 	}
 	if r.URL.Path != AuthorizePath {
@@ -182,7 +204,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	serve(w, r)
 }
 
-// otherMethod answers a browser's preflight, and refuses all else.
+// otherMethod answers a browser's preflight, and refuses all else: the library would serve any
+// method, and take a query for a form.
 func (s *Server) otherMethod(w http.ResponseWriter, r *http.Request, methods map[string]http.HandlerFunc) {
 	allow := http.MethodPost
 	if methods[http.MethodGet] != nil {
@@ -195,7 +218,8 @@ func (s *Server) otherMethod(w http.ResponseWriter, r *http.Request, methods map
 		return
 	}
 	w.Header().Set("Allow", allow)
-	writeJSON(w, http.StatusMethodNotAllowed, refusal{Code: "invalid_request", Text: "this method is not served here: use " + allow})
+	e := refuse(oidc.ErrInvalidRequest(), "this method is not served here: use "+allow)
+	s.fail(w, r, op.NewStatusError(e, http.StatusMethodNotAllowed))
 }
 
 func (s *Server) now() time.Time { return s.Audit.Now() }

@@ -73,15 +73,14 @@ func TestKeysRotate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		id, _ := k.KeyID()
-		return id
+		return k.KeyID
 	}
 	shown := func() int {
 		set, err := w.publicKeys(ctx)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return set.Len()
+		return len(set.Keys)
 	}
 	first := kid()
 	w.clock.advance(keyLife)
@@ -168,7 +167,7 @@ func TestRevoke(t *testing.T) {
 		}
 	}
 	refused(t, w.form(RevokePath, "client_id", "x"), http.StatusBadRequest, invalidRequest)
-	refused(t, w.form(RevokePath, "token", "x"), http.StatusBadRequest, invalidClient)
+	refused(t, w.form(RevokePath, "token", "x"), http.StatusBadRequest, invalidRequest)
 }
 
 // TestRevokedTokensAreListed holds that the list is told of every access token that is alive.

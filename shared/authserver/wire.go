@@ -1,6 +1,8 @@
 package authserver
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,93 +11,118 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
+
+	"github.com/zitadel/oidc/v3/pkg/oidc"
+	"github.com/zitadel/oidc/v3/pkg/op"
 
 	"github.com/aacworkflow/mcp-connector/shared/audit"
 	"github.com/aacworkflow/mcp-connector/shared/fault"
 	"github.com/aacworkflow/mcp-connector/shared/table"
 )
 
-// refusal is an error of the protocol (RFC 6749, sections 4.1.2.1 and 5.2; RFC 7591, section
-// 3.2.2). Its text says what to do, and never repeats what was sent.
-type refusal struct {
-	Code   string        `json:"error"`
-	Text   string        `json:"error_description,omitempty"`
-	status int           // 0: 400
-	after  time.Duration // Retry-After
+// Errors that callers may see have the library's form: an *oidc.Error (RFC 6749, sections 4.1.2.1
+// and 5.2), inside an op.StatusError if its status is not 400. Their texts say what to do, and
+// never repeat what was sent. Any other error is ours alone.
+
+// refuse gives an error its text.
+func refuse(e *oidc.Error, text string) *oidc.Error {
+	e.Description = text
+	return e
 }
 
-func (f *refusal) Error() string { return f.Code + ": " + f.Text }
+// Codes that the library does not have (RFC 6749, section 4.1.2.1; RFC 7591, section 3.2.2).
+func errTryLater() *oidc.Error        { return &oidc.Error{ErrorType: "temporarily_unavailable"} }
+func errInvalidRedirect() *oidc.Error { return &oidc.Error{ErrorType: "invalid_redirect_uri"} }
+func errInvalidMetadata() *oidc.Error { return &oidc.Error{ErrorType: "invalid_client_metadata"} }
 
-func refuse(code, text string) *refusal { return &refusal{Code: code, Text: text} }
-
-// Codes of the protocol.
-const (
-	invalidRequest      = "invalid_request"
-	invalidClient       = "invalid_client"
-	invalidGrant        = "invalid_grant"
-	invalidScope        = "invalid_scope"
-	invalidTarget       = "invalid_target"
-	accessDenied        = "access_denied"
-	unsupportedGrant    = "unsupported_grant_type"
-	unsupportedResponse = "unsupported_response_type"
-	serverError         = "server_error"
-	tryLater            = "temporarily_unavailable"
-	invalidRedirect     = "invalid_redirect_uri"
-	invalidMetadata     = "invalid_client_metadata"
-)
-
-func tooMany(after time.Duration) *refusal {
-	return &refusal{Code: tryLater, Text: "too many requests: wait as Retry-After says, then try again", status: http.StatusTooManyRequests, after: after}
+// busy is an error that passes with time.
+type busy struct {
+	error
+	after time.Duration
 }
 
-// fail answers with a refusal; any other error is ours, and its words stay in the log.
-func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
-	f := s.refusalOf(r, err)
-	if f.after > 0 {
-		w.Header().Set("Retry-After", strconv.Itoa(int((f.after+time.Second-1)/time.Second)))
-	}
-	writeJSON(w, f.status, f)
+func (b busy) Unwrap() error { return b.error }
+
+func tooMany(after time.Duration) error {
+	e := refuse(errTryLater(), "too many requests: wait as Retry-After says, then try again")
+	return busy{op.NewStatusError(e, http.StatusTooManyRequests), after}
 }
 
-// refusalOf returns what a caller may see of an error, with a status.
-func (s *Server) refusalOf(r *http.Request, err error) refusal {
-	var known *refusal
+// public returns what a caller may see of an error, and sets Retry-After. What is ours alone goes
+// to the log, and not through the library, which would log it elsewhere.
+func (s *Server) public(ctx context.Context, h http.Header, err error) error {
 	var slow *table.Throttled
 	switch {
-	case errors.As(err, &known):
 	case errors.As(err, &slow):
-		known = tooMany(max(slow.RetryAfter, time.Second))
+		err = tooMany(max(slow.RetryAfter, time.Second))
 	case fault.KindOf(err) == fault.RateLimited:
-		known = tooMany(max(fault.Of(err).RetryAfter, time.Second))
-	default:
-		s.logFailure(r, err)
-		return refusal{Code: serverError, Text: "internal error; try again, and give the time of day to your administrator", status: http.StatusInternalServerError}
+		err = tooMany(max(fault.Of(err).RetryAfter, time.Second))
 	}
-	f := *known
-	if f.status == 0 {
-		f.status = http.StatusBadRequest
+	if wait := (busy{}); errors.As(err, &wait) {
+		h.Set("Retry-After", strconv.Itoa(int((wait.after+time.Second-1)/time.Second)))
 	}
-	return f
+	if known := (*oidc.Error)(nil); errors.As(err, &known) {
+		return err
+	}
+	s.logFailure(ctx, err)
+	e := refuse(oidc.ErrServerError(), "internal error; try again, and give the time of day to your administrator")
+	return op.NewStatusError(e, http.StatusInternalServerError)
 }
 
-func (s *Server) logFailure(r *http.Request, err error) {
-	s.Logger.ErrorContext(r.Context(), "sign-in failed", "path", r.URL.Path, "call_id", audit.OriginFrom(r.Context()).CallID, "error", err.Error())
+func (s *Server) logFailure(ctx context.Context, err error) {
+	s.Logger.ErrorContext(ctx, "sign-in failed", "call_id", audit.OriginFrom(ctx).CallID, "error", err.Error())
 }
 
-// writeJSON sends an answer that nobody may keep (RFC 6749, section 5.1).
-func writeJSON(w http.ResponseWriter, status int, v any) {
-	body, err := json.Marshal(v)
-	if err != nil {
-		status, body = http.StatusInternalServerError, []byte(`{"error":"server_error"}`)
-	}
-	h := w.Header()
-	h.Set("Content-Type", "application/json")
+// fail answers a machine with an error.
+func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
+	keepNothing(w.Header())
+	op.WriteError(w, r, s.public(r.Context(), w.Header(), err), nil)
+}
+
+// keepNothing marks an answer that nobody may keep (RFC 6749, section 5.1).
+func keepNothing(h http.Header) {
 	h.Set("Cache-Control", "no-store")
 	h.Set("Pragma", "no-cache")
 	h.Set("X-Content-Type-Options", "nosniff")
-	w.WriteHeader(status)
-	_, _ = w.Write(body) // who has left misses nothing
+}
+
+// captured keeps an answer of the library, to be shown to a person instead.
+type captured struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+func (c *captured) Header() http.Header         { return c.header }
+func (c *captured) WriteHeader(status int)      { c.status = status }
+func (c *captured) Write(b []byte) (int, error) { return c.body.Write(b) }
+
+// refusal is an error of the protocol as it was answered.
+type refusal struct {
+	Code string `json:"error"`
+	Text string `json:"error_description"`
+}
+
+// refusal reads an answer that is an error, and tells whether the client is to be told of it. The
+// library tells it by a redirect whose parameters follow those that the client's address has.
+func (c *captured) refusal() (f refusal, toClient bool, err error) {
+	to := c.header.Get("Location")
+	if to == "" {
+		return f, false, json.Unmarshal(c.body.Bytes(), &f)
+	}
+	_, raw, inFragment := strings.Cut(to, "#")
+	if !inFragment {
+		_, raw, _ = strings.Cut(to, "?")
+	}
+	values, err := url.ParseQuery(raw)
+	last := func(name string) (text string) {
+		for _, text = range values[name] {
+		}
+		return text
+	}
+	return refusal{last("error"), last("error_description")}, true, err
 }
 
 // maxForm bounds a form, maxField each value in it, in bytes.
@@ -114,11 +141,11 @@ func (f fields) get(name string) string { return f.values.Get(name) }
 func (f fields) check() error {
 	for name, values := range f.values {
 		if len(values) > 1 && name != "resource" {
-			return refuse(invalidRequest, "a parameter is there twice: send each once")
+			return refuse(oidc.ErrInvalidRequest(), "a parameter is there twice: send each once")
 		}
 		for _, v := range values {
 			if len(v) > maxField {
-				return refuse(invalidRequest, "a parameter is too long: shorten it")
+				return refuse(oidc.ErrInvalidRequest(), "a parameter is too long: shorten it")
 			}
 		}
 	}
@@ -129,7 +156,7 @@ func (f fields) check() error {
 // end up in logs, and secrets must not.
 func readForm(w http.ResponseWriter, r *http.Request) (fields, error) {
 	if r.URL.RawQuery != "" {
-		return fields{}, refuse(invalidRequest, "send parameters in the body, never in the address: what was in it counts as seen by others")
+		return fields{}, refuse(oidc.ErrInvalidRequest(), "send parameters in the body, never in the address: what was in it counts as seen by others")
 	}
 	f, err := readBody(w, r)
 	if err != nil {
@@ -140,7 +167,7 @@ func readForm(w http.ResponseWriter, r *http.Request) (fields, error) {
 
 func readBody(w http.ResponseWriter, r *http.Request) (fields, error) {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/x-www-form-urlencoded" {
-		return fields{}, refuse(invalidRequest, "send a form: Content-Type must be application/x-www-form-urlencoded")
+		return fields{}, refuse(oidc.ErrInvalidRequest(), "send a form: Content-Type must be application/x-www-form-urlencoded")
 	}
 	body, err := readAll(w, r, maxForm)
 	if err != nil {
@@ -148,7 +175,7 @@ func readBody(w http.ResponseWriter, r *http.Request) (fields, error) {
 	}
 	values, err := url.ParseQuery(string(body))
 	if err != nil {
-		return fields{}, refuse(invalidRequest, "the form is malformed: correct its percent escapes")
+		return fields{}, refuse(oidc.ErrInvalidRequest(), "the form is malformed: correct its percent escapes")
 	}
 	return fields{values}, nil
 }
@@ -156,10 +183,11 @@ func readBody(w http.ResponseWriter, r *http.Request) (fields, error) {
 func readAll(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
 	if over := (*http.MaxBytesError)(nil); errors.As(err, &over) {
-		return nil, &refusal{Code: invalidRequest, Text: fmt.Sprintf("the request is too large: send at most %d bytes", limit), status: http.StatusRequestEntityTooLarge}
+		e := refuse(oidc.ErrInvalidRequest(), fmt.Sprintf("the request is too large: send at most %d bytes", limit))
+		return nil, op.NewStatusError(e, http.StatusRequestEntityTooLarge)
 	}
 	if err != nil {
-		return nil, refuse(invalidRequest, "the request broke off: send it again")
+		return nil, refuse(oidc.ErrInvalidRequest(), "the request broke off: send it again")
 	}
 	return body, nil
 }

@@ -33,6 +33,30 @@ const (
 	verifier = "a-verifier-of-at-least-forty-three-characters-0123"
 )
 
+// Codes of the protocol, as they are on the wire.
+const (
+	invalidRequest   = "invalid_request"
+	invalidClient    = "invalid_client"
+	invalidGrant     = "invalid_grant"
+	invalidScope     = "invalid_scope"
+	invalidTarget    = "invalid_target"
+	accessDenied     = "access_denied"
+	unauthorized     = "unauthorized_client"
+	unsupportedGrant = "unsupported_grant_type"
+	tryLater         = "temporarily_unavailable"
+	invalidRedirect  = "invalid_redirect_uri"
+	invalidMetadata  = "invalid_client_metadata"
+)
+
+// tokens is an answer of /token, as it is on the wire.
+type tokens struct {
+	Access    string `json:"access_token"`
+	Type      string `json:"token_type"`
+	ExpiresIn int    `json:"expires_in"`
+	Refresh   string `json:"refresh_token"`
+	Scope     string `json:"scope"`
+}
+
 // world is a server with one person at one browser.
 type world struct {
 	*Server
@@ -114,11 +138,15 @@ func newWorld(t testing.TB, change ...func(*Config)) *world {
 		members: &fakeMembers{role: identity.Member},
 		clock:   &fakeClock{at: time.Date(2025, 6, 22, 15, 30, 0, 0, time.UTC)},
 	}
+	logger := slog.New(slog.NewTextHandler(w.log, nil))
+	before := slog.Default()
+	slog.SetDefault(logger) // where the library logs to
+	t.Cleanup(func() { slog.SetDefault(before) })
 	var events atomic.Int64
 	cfg := Config{
 		Issuer: issuer, Resource: resource, Name: "AACWorkflow", Tools: tools, Tables: db, Members: w.members, Login: w.login, Log: db,
 		Audit:  audit.Settings{Now: w.clock.now, NewID: func() string { return fmt.Sprintf("e%04d", events.Add(1)) }, Retention: audit.DefaultRetention},
-		Logger: slog.New(slog.NewTextHandler(w.log, nil)),
+		Logger: logger,
 	}
 	for _, c := range change {
 		c(&cfg)
