@@ -131,17 +131,10 @@ func checkDocumentID(id string, local bool) (*url.URL, error) {
 	default:
 		return nil, bad
 	}
-	path := u.EscapedPath()
-	if path == "" || path == "/" || slices.ContainsFunc(strings.Split(path, "/"), isDotSegment) {
+	if u.Path == "" || u.Path == "/" || slices.ContainsFunc(strings.Split(u.Path, "/"), isDotSegment) {
 		return nil, bad
 	}
 	return u, nil
 }
 
-func isDotSegment(segment string) bool {
-	switch strings.ToLower(segment) {
-	case ".", "..", "%2e", ".%2e", "%2e.", "%2e%2e":
-		return true
-	}
-	return false
-}
+func isDotSegment(segment string) bool { return segment == "." || segment == ".." }

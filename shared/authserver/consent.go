@@ -26,7 +26,7 @@ func (s *Server) ask(w http.ResponseWriter, r *http.Request, req request, who Pe
 	}
 	until := s.now().Add(flowLife)
 	op, err := put(flowKey(id), flowRow{
-		Request: req, Person: person{who.Subject, who.WorkspaceID, who.UserID}, Browser: hash(browser), Back: back, Until: micros(until),
+		Request: req, Person: personOf(who), Browser: hash(browser), Back: back, Until: micros(until),
 	}, 1, until, table.IfAbsent())
 	if err != nil {
 		return err
@@ -50,14 +50,14 @@ func (s *Server) decide(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) decided(w http.ResponseWriter, r *http.Request) error {
-	if r.URL.RawQuery != "" || !page.SentFrom(r, s.Issuer) {
+	if !page.SentFrom(r, s.Issuer) {
 		return errElsewhere
 	}
-	form, err := readBody(w, r)
+	form, err := readForm(w, r)
 	if err != nil {
 		return err
 	}
-	id := form.get("flow")
+	id := form.Get("flow")
 	flow, err := read[flowRow](r.Context(), s.Tables, flowKey(id))
 	switch {
 	case err != nil:
@@ -71,12 +71,12 @@ func (s *Server) decided(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if !ok || (person{who.Subject, who.WorkspaceID, who.UserID}) != flow.Doc.Person {
+	if !ok || personOf(who) != flow.Doc.Person {
 		return errElsewhere
 	}
-	switch form.get("decision") {
+	switch form.Get("decision") {
 	case "allow":
-		return s.allow(w, r, id, flow, who, form.values["scope"])
+		return s.allow(w, r, id, flow, who, form["scope"])
 	case "deny":
 		return s.deny(w, r, flow)
 	case "switch":

@@ -4,8 +4,6 @@ import (
 	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
@@ -18,7 +16,8 @@ import (
 // The signing keys lie in one row, so that every process signs with the same ones. They are ECDSA
 // keys on P-256 (ES256). A key is shown for an hour before it signs, signs for a month, and is
 // shown until the last token under it has expired. Whoever issues a token looks whether a new key
-// is due; nothing runs by itself. To throw all keys away, delete the row.
+// is due; nothing runs by itself. To throw all keys away, or if the row cannot be read, delete it:
+// all sign in again.
 //
 // Who can read the table can sign: the row is as secret as the table.
 const (
@@ -33,8 +32,8 @@ type keysRow struct {
 }
 
 type storedKey struct {
-	Private json.RawMessage `json:"private"` // a JWK
-	Made    int64           `json:"made"`    // µs
+	Private jose.JSONWebKey `json:"private"`
+	Made    int64           `json:"made"` // µs
 }
 
 // current returns the position of the key that signs: the newest that has been shown for long
@@ -65,26 +64,25 @@ func (k keysRow) next(made storedKey, now time.Time) keysRow {
 }
 
 // loadKeys returns the keys, making one if that is due.
-func (s *Server) loadKeys(ctx context.Context) (keysRow, error) {
-	for range commitTries {
+func (s *Server) loadKeys(ctx context.Context) (keys keysRow, err error) {
+	err = again(func() error {
 		row, err := read[keysRow](ctx, s.Tables, keysKey())
-		if err != nil || !row.Doc.due(s.now()) {
-			return row.Doc, err
+		keys = row.Doc
+		if err != nil || !keys.due(s.now()) {
+			return err
 		}
 		made, err := s.makeKey()
 		if err != nil {
-			return keysRow{}, err
+			return err
 		}
-		next := row.Doc.next(made, s.now())
-		op, err := row.put(next, time.Time{})
+		keys = keys.next(made, s.now())
+		op, err := row.put(keys, time.Time{})
 		if err != nil {
-			return keysRow{}, err
+			return err
 		}
-		if err = s.Tables.Commit(ctx, []table.Op{op}); !table.IsConflict(err) {
-			return next, err
-		}
-	}
-	return keysRow{}, errors.New("others keep changing the signing keys: try again")
+		return s.Tables.Commit(ctx, []table.Op{op})
+	})
+	return keys, err
 }
 
 func (s *Server) makeKey() (storedKey, error) {
@@ -96,8 +94,8 @@ func (s *Server) makeKey() (storedKey, error) {
 	if err != nil {
 		return storedKey{}, err
 	}
-	private, err := json.Marshal(jose.JSONWebKey{Key: raw, KeyID: id, Algorithm: string(jose.ES256), Use: oidc.KeyUseSignature})
-	return storedKey{Private: private, Made: micros(s.now())}, err
+	key := jose.JSONWebKey{Key: raw, KeyID: id, Algorithm: string(jose.ES256), Use: oidc.KeyUseSignature}
+	return storedKey{Private: key, Made: micros(s.now())}, nil
 }
 
 // signer returns the key to sign with.
@@ -106,30 +104,15 @@ func (s *Server) signer(ctx context.Context) (jose.JSONWebKey, error) {
 	if err != nil {
 		return jose.JSONWebKey{}, err
 	}
-	return parseKey(k.Keys[k.current(s.now())])
-}
-
-func parseKey(k storedKey) (jose.JSONWebKey, error) {
-	var key jose.JSONWebKey
-	if err := json.Unmarshal(k.Private, &key); err != nil || !key.Valid() || key.IsPublic() {
-		return key, errors.New("a signing key cannot be read: delete its row, and all sign in again")
-	}
-	return key, nil
+	return k.Keys[k.current(s.now())].Private, nil
 }
 
 // publicKeys returns what verifies our tokens (RFC 7517).
 func (s *Server) publicKeys(ctx context.Context) (*jose.JSONWebKeySet, error) {
 	k, err := s.loadKeys(ctx)
-	if err != nil {
-		return nil, err
-	}
 	set := &jose.JSONWebKeySet{}
 	for _, stored := range k.Keys {
-		key, err := parseKey(stored)
-		if err != nil {
-			return nil, err
-		}
-		set.Keys = append(set.Keys, key.Public())
+		set.Keys = append(set.Keys, stored.Private.Public())
 	}
-	return set, nil
+	return set, err
 }

@@ -111,20 +111,8 @@ var errorPage = page.Parse(`
 {{else}}<p>You can close this page.</p>{{end}}
 `)
 
-func (s *Server) writeError(w http.ResponseWriter, r *http.Request, c *captured, f refusal) {
-	if after := c.header.Get("Retry-After"); after != "" {
-		w.Header().Set("Retry-After", after)
-	}
-	s.writeErrorPage(w, r, c.status, errorView{refusal: f})
-}
-
-// showWayBack lets the person decide whether the client is told of its mistake.
-func (s *Server) showWayBack(w http.ResponseWriter, r *http.Request, f refusal, c client, redirect, to string) {
-	s.writeErrorPage(w, r, http.StatusBadRequest, errorView{refusal: f, Client: c.Name, Place: place(redirect), To: template.URL(to)})
-}
-
-func (s *Server) writeErrorPage(w http.ResponseWriter, r *http.Request, status int, v errorView) {
-	v.Text = strings.TrimSuffix(v.Text, ".")
+func (s *Server) writeError(w http.ResponseWriter, r *http.Request, status int, v errorView) {
+	v.Text = strings.TrimSuffix(v.Text, ".") // the library's end with one
 	if err := errorPage.Write(w, page.Page{Status: status, Title: "Signing in did not work", Data: v}); err != nil {
 		s.logFailure(r.Context(), err)
 		w.WriteHeader(http.StatusInternalServerError)

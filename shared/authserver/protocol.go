@@ -38,7 +38,7 @@ type visit struct {
 	source string      // who sent it
 
 	// Of a request for a code:
-	query  fields
+	query  url.Values
 	role   identity.Role
 	client client   // once it is known
 	asked  *request // once it is in order
@@ -61,11 +61,11 @@ var (
 // handOver has the library answer a request. It gets none of the request but what is named: no
 // query, which it would take for a form, no header, which it would take client secrets from, and
 // no parameter without a value (RFC 6749, section 3.1).
-func handOver(to http.Handler, w http.ResponseWriter, r *http.Request, v *visit, form fields, names ...string) {
+func handOver(to http.Handler, w http.ResponseWriter, r *http.Request, v *visit, form url.Values, names ...string) {
 	shown := url.Values{}
 	for _, name := range names {
-		if form.get(name) != "" {
-			shown[name] = form.values[name]
+		if form.Get(name) != "" {
+			shown[name] = form[name]
 		}
 	}
 	bare := &http.Request{Method: r.Method, URL: &url.URL{Path: r.URL.Path}, Header: http.Header{}, Body: http.NoBody, Form: shown, PostForm: shown}
@@ -76,7 +76,7 @@ func handOver(to http.Handler, w http.ResponseWriter, r *http.Request, v *visit,
 func (s *Server) document(from http.Handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		keepNothing(w.Header()) // unless it says otherwise
-		handOver(from, w, r, &visit{header: w.Header()}, fields{})
+		handOver(from, w, r, &visit{header: w.Header()}, nil)
 	}
 }
 
@@ -86,6 +86,9 @@ func (s *Server) machine(endpoints http.Handler, names []string) http.HandlerFun
 		keepNothing(w.Header())
 		v := &visit{header: w.Header(), source: sourceOfRequest(r)}
 		form, err := readForm(w, r)
+		if err == nil {
+			err = check(form)
+		}
 		if wait := s.failures.spent(v.source); err == nil && wait > 0 {
 			err = tooMany(wait)
 		}
@@ -93,7 +96,7 @@ func (s *Server) machine(endpoints http.Handler, names []string) http.HandlerFun
 			s.fail(w, r, err)
 			return
 		}
-		fillIn(form.values)
+		fillIn(form)
 		handOver(endpoints, w, r, v, form, names...)
 	}
 }
@@ -113,8 +116,8 @@ func fillIn(form url.Values) {
 	}
 }
 
-// wrong counts a code or token that was wrong, and passes the error on.
-func (p protocol) wrong(ctx context.Context, err error) error {
+// told returns what the library may answer for an error. A code or token that was wrong is counted.
+func (p protocol) told(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -129,7 +132,7 @@ func (p protocol) VerifyAuthRequest(ctx context.Context, r *op.Request[oidc.Auth
 	v := visitOf(ctx)
 	c, err := p.findClient(ctx, r.Data.ClientID)
 	if err != nil {
-		return nil, p.public(ctx, v.header, err)
+		return nil, p.told(ctx, err)
 	}
 	v.client = c
 	if len(r.Data.Scopes) == 0 {
@@ -144,7 +147,7 @@ func (p protocol) Authorize(ctx context.Context, r *op.ClientRequest[oidc.AuthRe
 	v := visitOf(ctx)
 	req, err := p.checkRequest(v, r.Data)
 	if err != nil {
-		return nil, p.public(ctx, v.header, err)
+		return nil, p.told(ctx, err)
 	}
 	v.asked = &req
 	return op.NewRedirect(""), nil // goes nowhere: the caller asks the person
@@ -158,14 +161,22 @@ func (p protocol) VerifyClient(_ context.Context, r *op.Request[op.ClientCredent
 
 // CodeExchange implements op.Server.
 func (p protocol) CodeExchange(ctx context.Context, r *op.ClientRequest[oidc.AccessTokenRequest]) (*op.Response, error) {
-	tokens, err := p.redeem(ctx, redemption{r.Data, r.Client.GetID(), r.Form["resource"]})
-	return op.NewResponse(tokens), p.wrong(ctx, err)
+	return p.tokens(ctx, func() (*oidc.AccessTokenResponse, error) { return p.redeem(ctx, r) })
 }
 
 // RefreshToken implements op.Server.
 func (p protocol) RefreshToken(ctx context.Context, r *op.ClientRequest[oidc.RefreshTokenRequest]) (*op.Response, error) {
-	tokens, err := p.refresh(ctx, renewal{r.Data, r.Client.GetID(), r.Form["resource"]})
-	return op.NewResponse(tokens), p.wrong(ctx, err)
+	return p.tokens(ctx, func() (*oidc.AccessTokenResponse, error) { return p.refresh(ctx, r) })
+}
+
+// tokens answers with what comes of a try.
+func (p protocol) tokens(ctx context.Context, try func() (*oidc.AccessTokenResponse, error)) (*op.Response, error) {
+	var tokens *oidc.AccessTokenResponse
+	err := again(func() (err error) {
+		tokens, err = try()
+		return err
+	})
+	return op.NewResponse(tokens), p.told(ctx, err)
 }
 
 // Revocation implements op.Server (RFC 7009).
@@ -174,16 +185,13 @@ func (p protocol) Revocation(ctx context.Context, r *op.ClientRequest[oidc.Revoc
 	if err == nil && !known {
 		p.failures.take(visitOf(ctx).source)
 	}
-	return op.NewResponse(nil), p.wrong(ctx, err)
+	return op.NewResponse(nil), p.told(ctx, err)
 }
 
 // Keys implements op.Server (RFC 7517).
 func (p protocol) Keys(ctx context.Context, _ *op.Request[struct{}]) (*op.Response, error) {
 	keys, err := p.publicKeys(ctx)
-	if err != nil {
-		return nil, p.public(ctx, visitOf(ctx).header, err)
-	}
-	return toKeep(keys), nil
+	return toKeep(keys), p.told(ctx, err)
 }
 
 // toKeep answers with a document that may be kept for five minutes.

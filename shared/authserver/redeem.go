@@ -2,7 +2,6 @@ package authserver
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -19,27 +18,9 @@ import (
 
 var errCode = refuse(oidc.ErrInvalidGrant(), "this code is not known, has been used, has expired, or does not belong to this request: sign in again")
 
-// redemption is a request to make tokens of a code.
-type redemption struct {
-	*oidc.AccessTokenRequest
-	client   string
-	resource []string
-}
-
-// redeem makes tokens of a code.
-func (s *Server) redeem(ctx context.Context, r redemption) (*oidc.AccessTokenResponse, error) {
-	for range commitTries {
-		answer, err := s.redeemOnce(ctx, r)
-		if !table.IsConflict(err) {
-			return answer, err
-		}
-		// Another use of the code came first, or was under way: look again.
-	}
-	return nil, tooMany(time.Second)
-}
-
-func (s *Server) redeemOnce(ctx context.Context, r redemption) (*oidc.AccessTokenResponse, error) {
-	code, err := read[codeRow](ctx, s.Tables, codeKey(r.Code))
+// redeem makes tokens of a code. It conflicts if another use of the code came first.
+func (s *Server) redeem(ctx context.Context, r *op.ClientRequest[oidc.AccessTokenRequest]) (*oidc.AccessTokenResponse, error) {
+	code, err := read[codeRow](ctx, s.Tables, codeKey(r.Data.Code))
 	switch {
 	case err != nil:
 		return nil, err
@@ -59,25 +40,22 @@ func (s *Server) redeemOnce(ctx context.Context, r redemption) (*oidc.AccessToke
 }
 
 // fits tells what does not fit, nil if all does, and the role of the person.
-func (s *Server) fits(ctx context.Context, code codeRow, r redemption) (role identity.Role, misfit, err error) {
+func (s *Server) fits(ctx context.Context, code codeRow, r *op.ClientRequest[oidc.AccessTokenRequest]) (role identity.Role, misfit, err error) {
 	switch {
 	case !s.now().Before(timeOf(code.Until)),
-		r.client != code.Request.Client.ID,
-		r.RedirectURI != noRedirect && r.RedirectURI != code.Request.Redirect,
-		!verifies(r.CodeVerifier, code.Request.Challenge):
+		r.Client.GetID() != code.Request.Client.ID,
+		r.Data.RedirectURI != noRedirect && r.Data.RedirectURI != code.Request.Redirect,
+		!verifies(r.Data.CodeVerifier, code.Request.Challenge):
 		return "", errCode, nil
 	}
-	if misfit := s.checkResource(r.resource); misfit != nil {
+	if misfit := s.checkResource(r.Form["resource"]); misfit != nil {
 		return "", misfit, nil
 	}
-	_, role, active, err := s.Members.Member(ctx, code.Person.WorkspaceID, code.Person.UserID)
-	if err != nil {
-		return "", nil, fmt.Errorf("read the member: %w", err)
+	role, active, err := s.roleOf(ctx, code.Person)
+	if err == nil && !active {
+		misfit = errCode
 	}
-	if !active {
-		return "", errCode, nil
-	}
-	return role, nil, nil
+	return role, misfit, err
 }
 
 // verifies checks PKCE (RFC 7636, section 4.6), method S256, and the length of the verifier, which

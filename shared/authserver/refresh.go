@@ -2,10 +2,10 @@ package authserver
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/zitadel/oidc/v3/pkg/oidc"
+	"github.com/zitadel/oidc/v3/pkg/op"
 
 	"github.com/aacworkflow/mcp-connector/shared/identity"
 	"github.com/aacworkflow/mcp-connector/shared/table"
@@ -33,27 +33,10 @@ func (g *grantRow) count(at time.Time) bool {
 	return len(alive) < maxRecent
 }
 
-// renewal is a request to make new tokens of a refresh token.
-type renewal struct {
-	*oidc.RefreshTokenRequest
-	client   string
-	resource []string
-}
-
-// refresh makes new tokens of a refresh token.
-func (s *Server) refresh(ctx context.Context, r renewal) (*oidc.AccessTokenResponse, error) {
-	for range commitTries {
-		answer, err := s.refreshOnce(ctx, r)
-		if !table.IsConflict(err) {
-			return answer, err
-		}
-		// Another use of the token, or the end of the grant, came first: look again.
-	}
-	return nil, tooMany(time.Second)
-}
-
-func (s *Server) refreshOnce(ctx context.Context, r renewal) (*oidc.AccessTokenResponse, error) {
-	old, err := read[refreshRow](ctx, s.Tables, refreshKey(r.RefreshToken))
+// refresh makes new tokens of a refresh token. It conflicts if another use of the token, or the
+// end of the grant, came first.
+func (s *Server) refresh(ctx context.Context, r *op.ClientRequest[oidc.RefreshTokenRequest]) (*oidc.AccessTokenResponse, error) {
+	old, err := read[refreshRow](ctx, s.Tables, refreshKey(r.Data.RefreshToken))
 	if err != nil || !old.found() {
 		return nil, orElse(err, errRefresh)
 	}
@@ -67,15 +50,15 @@ func (s *Server) refreshOnce(ctx context.Context, r renewal) (*oidc.AccessTokenR
 		return nil, errRefresh
 	case old.Doc.Spent != 0:
 		return nil, s.stolen(ctx, grant.Doc, refreshReused)
-	case grant.Doc.ClientID != r.client:
+	case grant.Doc.ClientID != r.Client.GetID():
 		return nil, s.stolen(ctx, grant.Doc, wrongHands)
 	case !at.Before(timeOf(old.Doc.Until)):
 		return nil, errRefresh
 	}
-	if misfit := s.checkResource(r.resource); misfit != nil {
+	if misfit := s.checkResource(r.Form["resource"]); misfit != nil {
 		return nil, misfit
 	}
-	scopes, err := s.scopesNow(ctx, grant.Doc, r.Scopes.String())
+	scopes, err := s.scopesNow(ctx, grant.Doc, r.Form.Get("scope"))
 	if err != nil {
 		return nil, err
 	}
@@ -101,9 +84,9 @@ func (s *Server) stolen(ctx context.Context, g grantRow, why string) error {
 // scopesNow are the scopes of the next access token: those of the grant, fewer if the client asks
 // for fewer, and none that the person may not have any more.
 func (s *Server) scopesNow(ctx context.Context, g grantRow, asks string) ([]identity.Scope, error) {
-	_, role, active, err := s.Members.Member(ctx, g.Person.WorkspaceID, g.Person.UserID)
+	role, active, err := s.roleOf(ctx, g.Person)
 	if err != nil {
-		return nil, fmt.Errorf("read the member: %w", err)
+		return nil, err
 	}
 	if !active {
 		return nil, orElse(s.endGrant(ctx, g.ID, memberLeft), errRefresh)

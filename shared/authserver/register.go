@@ -95,13 +95,10 @@ func (s *Server) registerClient(w http.ResponseWriter, r *http.Request) (registr
 	return answer, nil
 }
 
-// commitTries is how often a commit is tried that others may get in the way of.
-const commitTries = 5
-
 // keepClient stores the client and counts it, in one commit.
 func (s *Server) keepClient(ctx context.Context, c client, at time.Time) error {
 	until := at.Add(unusedLife)
-	for range commitTries {
+	return again(func() error {
 		counted, err := read[limitRow](ctx, s.Tables, limitKey())
 		if err != nil {
 			return err
@@ -118,11 +115,8 @@ func (s *Server) keepClient(ctx context.Context, c client, at time.Time) error {
 		if err != nil {
 			return err
 		}
-		if err = s.Tables.Commit(ctx, []table.Op{count, keep}); !table.IsConflict(err) {
-			return err
-		}
-	}
-	return tooMany(time.Second)
+		return s.Tables.Commit(ctx, []table.Op{count, keep})
+	})
 }
 
 // next counts one more registration, or says how long to wait.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
+	"html/template"
 	"net/http"
 	"net/url"
 	"slices"
@@ -48,7 +49,7 @@ func (s *Server) authorized(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	back := AuthorizePath + "?" + q.values.Encode()
+	back := AuthorizePath + "?" + q.Encode()
 	who, ok, err := s.Login.Who(r)
 	if err != nil {
 		return err
@@ -57,9 +58,12 @@ func (s *Server) authorized(w http.ResponseWriter, r *http.Request) error {
 		s.Login.SignIn(w, r, back)
 		return nil
 	}
-	role, err := s.roleOf(r.Context(), who)
+	role, active, err := s.roleOf(r.Context(), personOf(who))
 	if err != nil {
 		return err
+	}
+	if !active {
+		return errNotMember
 	}
 	c := &captured{header: http.Header{}}
 	v := &visit{header: c.header, query: q, role: role}
@@ -67,62 +71,59 @@ func (s *Server) authorized(w http.ResponseWriter, r *http.Request) error {
 	if v.asked != nil {
 		return s.ask(w, r, *v.asked, who, back)
 	}
-	return s.tell(w, r, c, v)
+	s.tell(w, r, c, v)
+	return nil
 }
 
 // parseQuery reads the parameters. Those that say where an answer may go must be there once, or
 // two readers could take them differently.
-func parseQuery(raw string) (fields, error) {
+func parseQuery(raw string) (url.Values, error) {
 	values, err := url.ParseQuery(raw)
 	if err != nil || len(raw) > maxQuery {
-		return fields{}, refuse(oidc.ErrInvalidRequest(), "the address that your program opened is malformed or too long")
+		return nil, refuse(oidc.ErrInvalidRequest(), "the address that your program opened is malformed or too long")
 	}
 	for _, name := range []string{"client_id", "redirect_uri"} {
 		if len(values[name]) != 1 || values.Get(name) == "" {
-			return fields{}, refuse(oidc.ErrInvalidRequest(), "the address that your program opened lacks "+name+", or has it twice")
+			return nil, refuse(oidc.ErrInvalidRequest(), "the address that your program opened lacks "+name+", or has it twice")
 		}
 	}
-	return fields{values}, nil
+	return values, nil
 }
 
 // errNotMember is shown to who has signed in but is no member, or not any more.
 var errNotMember = op.NewStatusError(refuse(oidc.ErrAccessDenied(), "you are no member of this workspace, or not any more: ask its owner"), http.StatusForbidden)
 
-// roleOf returns the person's role as it is now.
-func (s *Server) roleOf(ctx context.Context, p Person) (identity.Role, error) {
-	_, role, active, err := s.Members.Member(ctx, p.WorkspaceID, p.UserID)
-	if err != nil {
-		return "", fmt.Errorf("read the member: %w", err)
+// roleOf returns the person's role as it is now, and whether they are still a member.
+func (s *Server) roleOf(ctx context.Context, p person) (role identity.Role, active bool, err error) {
+	if _, role, active, err = s.Members.Member(ctx, p.WorkspaceID, p.UserID); err != nil {
+		err = fmt.Errorf("read the member: %w", err)
 	}
-	if !active {
-		return "", errNotMember
-	}
-	return role, nil
+	return role, active, err
 }
 
 // checkRequest checks what the library does not know, or takes more lightly (RFC 6749, section
 // 4.1.1; RFC 7636, section 4.3; RFC 8707, section 2).
 func (s *Server) checkRequest(v *visit, r *oidc.AuthRequest) (request, error) {
 	q := v.query
-	req := request{Client: v.client, Redirect: r.RedirectURI, State: q.get("state"), Challenge: r.CodeChallenge, Resource: s.Resource}
-	if err := q.check(); err != nil {
+	req := request{Client: v.client, Redirect: r.RedirectURI, State: q.Get("state"), Challenge: r.CodeChallenge, Resource: s.Resource}
+	if err := check(q); err != nil {
 		return req, err
 	}
 	switch {
 	case len(req.State) > maxState:
 		return req, refuse(oidc.ErrInvalidRequest(), "state is too long: 2048 bytes at most")
-	case q.get("request") != "" || q.get("request_uri") != "":
+	case q.Get("request") != "" || q.Get("request_uri") != "":
 		return req, refuse(oidc.ErrRequestNotSupported(), "request objects are not served: send plain parameters")
 	case r.ResponseMode != "" && r.ResponseMode != oidc.ResponseModeQuery:
 		return req, refuse(oidc.ErrInvalidRequest(), "only response_mode=query is served")
 	case r.CodeChallengeMethod != oidc.CodeChallengeMethodS256 || !isChallenge(req.Challenge):
 		return req, refuse(oidc.ErrInvalidRequest(), "PKCE is required: send code_challenge and code_challenge_method=S256")
 	}
-	if err := s.checkResource(q.values["resource"]); err != nil {
+	if err := s.checkResource(q["resource"]); err != nil {
 		return req, err
 	}
 	asked := identity.ParseScopes(r.Scopes.String())
-	req.Scopes, req.Ticked = choose(asked, namesScopes(q.get("scope")), v.role)
+	req.Scopes, req.Ticked = choose(asked, namesScopes(q.Get("scope")), v.role)
 	if len(req.Scopes) == 0 {
 		return req, refuse(oidc.ErrInvalidScope(), "none of the scopes is there for this person: see scopes_supported")
 	}
@@ -161,35 +162,33 @@ func (s *Server) answer(state string, more url.Values) url.Values {
 	return more
 }
 
-// tell ends a request with the error that the library answered. The client is told at its own
+// tell ends a request with the error that was answered to it. The client is told at its own
 // address, which the browser goes to by itself only if that is the person's own machine.
-func (s *Server) tell(w http.ResponseWriter, r *http.Request, c *captured, v *visit) error {
-	f, toClient, err := c.refusal()
-	if err != nil {
-		return fmt.Errorf("read an answer of the library: %w", err)
+func (s *Server) tell(w http.ResponseWriter, r *http.Request, c *captured, v *visit) {
+	f, toClient := c.refusal()
+	view := errorView{refusal: f}
+	if toClient {
+		redirect, state := v.query.Get("redirect_uri"), v.query.Get("state")
+		if len(state) > maxState {
+			state = ""
+		}
+		to := withAnswer(redirect, s.answer(state, url.Values{"error": {f.Code}, "error_description": {f.Text}}))
+		if isLocalRedirect(redirect) {
+			page.Protect(w.Header())
+			http.Redirect(w, r, to, http.StatusSeeOther)
+			return
+		}
+		c.status, view.Client, view.Place, view.To = http.StatusBadRequest, v.client.Name, place(redirect), template.URL(to)
 	}
-	if !toClient {
-		s.writeError(w, r, c, f)
-		return nil
+	if after := c.header.Get("Retry-After"); after != "" {
+		w.Header().Set("Retry-After", after)
 	}
-	redirect, state := v.query.get("redirect_uri"), v.query.get("state")
-	if len(state) > maxState {
-		state = ""
-	}
-	to := withAnswer(redirect, s.answer(state, url.Values{"error": {f.Code}, "error_description": {f.Text}}))
-	if isLocalRedirect(redirect) {
-		page.Protect(w.Header())
-		http.Redirect(w, r, to, http.StatusSeeOther)
-		return nil
-	}
-	s.showWayBack(w, r, f, v.client, redirect, to)
-	return nil
+	s.writeError(w, r, c.status, view)
 }
 
 // showError answers with a page of ours. The browser stays here.
 func (s *Server) showError(w http.ResponseWriter, r *http.Request, err error) {
 	c := &captured{header: http.Header{}}
 	s.fail(c, r, err)
-	f, _, _ := c.refusal()
-	s.writeError(w, r, c, f)
+	s.tell(w, r, c, nil)
 }

@@ -3,7 +3,6 @@ package authserver
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/zitadel/oidc/v3/pkg/oidc"
 
@@ -40,7 +39,7 @@ func (s *Server) grantOfAny(ctx context.Context, token string) (string, bool, er
 // endGrant ends a grant before its time, with its event in the same commit. One that has ended,
 // or never began, stays as it is.
 func (s *Server) endGrant(ctx context.Context, id, why string) error {
-	for range commitTries {
+	return again(func() error {
 		grant, err := read[grantRow](ctx, s.Tables, grantKey(id))
 		if err != nil || !grant.found() || grant.Doc.Ended != 0 {
 			return err
@@ -60,11 +59,8 @@ func (s *Server) endGrant(ctx context.Context, id, why string) error {
 		if err != nil {
 			return err
 		}
-		if err = s.Tables.Commit(ctx, []table.Op{op, event}); !table.IsConflict(err) {
-			return err
-		}
-	}
-	return tooMany(time.Second)
+		return s.Tables.Commit(ctx, []table.Op{op, event})
+	})
 }
 
 // listRevoked tells of the access tokens that are alive. A token that is issued meanwhile makes

@@ -55,6 +55,8 @@ type person struct {
 	UserID      string `json:"user_id"`
 }
 
+func personOf(p Person) person { return person{p.Subject, p.WorkspaceID, p.UserID} }
+
 // codeRow is a code. Once it is used it stays, so that a second use is noticed.
 type codeRow struct {
 	Request request          `json:"request"`
@@ -130,6 +132,16 @@ func read[T any](ctx context.Context, r table.Reader, key table.Key) (kept[T], e
 	}
 	k.Version = item.Version
 	return k, nil
+}
+
+// again tries what others may get in the way of: whoever conflicts looks anew.
+func again(try func() error) error {
+	for range 5 {
+		if err := try(); !table.IsConflict(err) {
+			return err
+		}
+	}
+	return tooMany(time.Second)
 }
 
 func keyOf(pk string) table.Key { return table.Key{Table: table.Data, PK: "OAUTH#" + pk, SK: "META"} }

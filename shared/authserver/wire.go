@@ -107,22 +107,22 @@ type refusal struct {
 
 // refusal reads an answer that is an error, and tells whether the client is to be told of it. The
 // library tells it by a redirect whose parameters follow those that the client's address has.
-func (c *captured) refusal() (f refusal, toClient bool, err error) {
+func (c *captured) refusal() (f refusal, toClient bool) {
 	to := c.header.Get("Location")
 	if to == "" {
-		return f, false, json.Unmarshal(c.body.Bytes(), &f)
+		_ = json.Unmarshal(c.body.Bytes(), &f) // it has written it as JSON
+		return f, false
 	}
 	_, raw, inFragment := strings.Cut(to, "#")
 	if !inFragment {
 		_, raw, _ = strings.Cut(to, "?")
 	}
-	values, err := url.ParseQuery(raw)
-	last := func(name string) (text string) {
-		for _, text = range values[name] {
-		}
-		return text
+	values, _ := url.ParseQuery(raw) // it has written that, too
+	for _, f.Code = range values["error"] {
 	}
-	return refusal{last("error"), last("error_description")}, true, err
+	for _, f.Text = range values["error_description"] {
+	}
+	return f, true
 }
 
 // maxForm bounds a form, maxField each value in it, in bytes.
@@ -131,15 +131,9 @@ const (
 	maxField = 4 << 10
 )
 
-// fields are the parameters of a request. None may be there twice (RFC 6749, section 3.1), but
-// for resource.
-type fields struct{ values url.Values }
-
-func (f fields) get(name string) string { return f.values.Get(name) }
-
-// check refuses what is repeated or overlong.
-func (f fields) check() error {
-	for name, values := range f.values {
+// check refuses parameters that are repeated (RFC 6749, section 3.1), but for resource, or overlong.
+func check(form url.Values) error {
+	for name, values := range form {
 		if len(values) > 1 && name != "resource" {
 			return refuse(oidc.ErrInvalidRequest(), "a parameter is there twice: send each once")
 		}
@@ -152,32 +146,23 @@ func (f fields) check() error {
 	return nil
 }
 
-// readForm reads the body of a request to a machine's endpoint. A query is refused: addresses
-// end up in logs, and secrets must not.
-func readForm(w http.ResponseWriter, r *http.Request) (fields, error) {
+// readForm reads a form. A query is refused: addresses end up in logs, and secrets must not.
+func readForm(w http.ResponseWriter, r *http.Request) (url.Values, error) {
 	if r.URL.RawQuery != "" {
-		return fields{}, refuse(oidc.ErrInvalidRequest(), "send parameters in the body, never in the address: what was in it counts as seen by others")
+		return nil, refuse(oidc.ErrInvalidRequest(), "send parameters in the body, never in the address: what was in it counts as seen by others")
 	}
-	f, err := readBody(w, r)
-	if err != nil {
-		return fields{}, err
-	}
-	return f, f.check()
-}
-
-func readBody(w http.ResponseWriter, r *http.Request) (fields, error) {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/x-www-form-urlencoded" {
-		return fields{}, refuse(oidc.ErrInvalidRequest(), "send a form: Content-Type must be application/x-www-form-urlencoded")
+		return nil, refuse(oidc.ErrInvalidRequest(), "send a form: Content-Type must be application/x-www-form-urlencoded")
 	}
 	body, err := readAll(w, r, maxForm)
 	if err != nil {
-		return fields{}, err
+		return nil, err
 	}
-	values, err := url.ParseQuery(string(body))
+	form, err := url.ParseQuery(string(body))
 	if err != nil {
-		return fields{}, refuse(oidc.ErrInvalidRequest(), "the form is malformed: correct its percent escapes")
+		return nil, refuse(oidc.ErrInvalidRequest(), "the form is malformed: correct its percent escapes")
 	}
-	return fields{values}, nil
+	return form, nil
 }
 
 func readAll(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
