@@ -37,6 +37,9 @@ func run(args []string, env func(string) string, stdout, stderr io.Writer) int {
 		return 2
 	}
 	cfg.Log = slog.New(slog.NewTextHandler(stderr, nil))
+	// Libraries log to the default logger; what they say of their own start is of no interest.
+	slog.SetLogLoggerLevel(slog.LevelWarn)
+	slog.SetDefault(slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn})))
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := serve(ctx, stop, cfg, stdout); err != nil {

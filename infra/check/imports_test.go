@@ -18,6 +18,7 @@ const (
 	dynamo   = "github.com/aws/aws-sdk-go-v2/..."
 	awsRun   = "github.com/aws/aws-lambda-go/..."
 	awsProxy = "github.com/awslabs/aws-lambda-go-api-proxy/..."
+	signIns  = "github.com/zitadel/oidc/..."
 )
 
 // Reasons, so that a failure explains itself.
@@ -26,6 +27,7 @@ const (
 	noWrite  = "a reading program holds no code that writes to the tracker"
 	noEngine = "the engine is handed in"
 	noHost   = "only lambdarun and functions/local know how a program is hosted"
+	noSignIn = "people sign in at an issuer: its code is for local mode and tests"
 	noNet    = "a handler reaches nothing that it was not handed"
 	keepsAll = "it makes the linker keep every DynamoDB operation, and the proof by symbols worthless"
 )
@@ -131,26 +133,31 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// TestOnlyLambdarunIsHosted holds that what knows Lambda is imported in one place.
-func TestOnlyLambdarunIsHosted(t *testing.T) {
+// importedOnce are modules that one package of ours alone imports, and why.
+var importedOnce = map[string]struct{ by, why string }{
+	awsRun: {"shared/lambdarun", noHost}, awsProxy: {"shared/lambdarun", noHost}, signIns: {"shared/authserver", noSignIn},
+}
+
+// TestImportedOnce holds that what knows Lambda is imported in one place, and what signs people in.
+func TestImportedOnce(t *testing.T) {
 	pkgs, err := list(root(t), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	seen := false
-	for _, p := range pkgs {
-		for _, imp := range p.Imports {
-			if !matches(imp, awsRun) && !matches(imp, awsProxy) {
+	for module, only := range importedOnce {
+		seen := false
+		for _, p := range pkgs {
+			if !slices.ContainsFunc(p.Imports, func(imp string) bool { return matches(imp, module) }) {
 				continue
 			}
-			if p.name() != "shared/lambdarun" {
-				t.Errorf("%s imports %s: %s", p.name(), imp, noHost)
+			if p.name() != only.by {
+				t.Errorf("%s imports %s: %s", p.name(), module, only.why)
 			}
 			seen = true
 		}
-	}
-	if !seen {
-		t.Error("nobody imports aws-lambda-go: this test looks at the wrong thing")
+		if !seen {
+			t.Errorf("nobody imports %s: this test looks at the wrong thing", module)
+		}
 	}
 }
 
@@ -160,6 +167,7 @@ func TestImportsCatchWhatIsPlanted(t *testing.T) {
 		"a write tool below a read": {"shared/tools/read/planted.go", `package read; import _ "` + module + `shared/tools/write"`, "shared/tools/read must never reach shared/tools/write"},
 		"a program in a handler":    {"shared/tools/write/planted.go", `package write; import _ "os/exec"`, "shared/tools/write must never reach os/exec"},
 		"an engine in the domain":   {"shared/records/planted.go", `package records; import _ "` + module + `shared/embedded"`, "shared/records may not import shared/embedded"},
+		"a deployed sign-in":        {"functions/mcp/planted.go", `package main; import _ "github.com/zitadel/oidc/v3/pkg/op"`, "functions/mcp must never reach github.com/zitadel/oidc/v3/pkg/op"},
 		"a package without a rule":  {"shared/planted/planted.go", `package planted`, "shared/planted has no rule"},
 	}
 	for name, p := range planted {

@@ -110,6 +110,7 @@ var (
 	functionNever = map[string]string{
 		"shared/embedded": "it is for local mode and tests", "shared/gateway": "it is for local mode and tests", "testing": "it is for tests",
 		"go.etcd.io/bbolt": "it is for local mode and tests", "functions/local/...": "it is for local mode and tests", "infra/...": "infra is not shipped",
+		"shared/authserver": noSignIn, signIns: noSignIn,
 	}
 	readFunctionNever = also(functionNever, map[string]string{
 		"shared/dynamo/writer": noWrite, "shared/tools/write": noWrite, "shared/catalog": noWrite,
