@@ -117,7 +117,7 @@ func (c *captured) refusal() (f refusal, toClient bool) {
 	if !inFragment {
 		_, raw, _ = strings.Cut(to, "?")
 	}
-	values, _ := url.ParseQuery(raw) // it has written that, too
+	values, _ := url.ParseQuery(raw) // it has written that, too; the last ones are its own
 	for _, f.Code = range values["error"] {
 	}
 	for _, f.Text = range values["error_description"] {
