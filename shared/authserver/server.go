@@ -17,7 +17,8 @@
 //
 // Its ready-made Provider is not used, for it makes tokens before it deletes the request, so that a
 // code sent twice at once is redeemed twice, and an ID token with each. ory/fosite was weighed too:
-// no release since 2024, 465 modules. These traits of the Server are designed around, each held by
+// no release since 2024, 465 modules. The Server is marked experimental until v4, so a new version
+// is to be read before it is taken; these of its traits are designed around, each held by
 // a test of library_test.go or beside it:
 //
 //   - It serves any method, takes a query for a form and the last of repeated parameters, knows
@@ -28,9 +29,10 @@
 //     with what the client's address has sorted anew; it logs where to: see tell.
 //   - It lets pass requests without PKCE, with the method plain, and short verifiers; it drops
 //     resource (RFC 8707): see checkRequest, verifies and checkResource.
-//   - It requires scope at /authorize, and redirect_uri with a code: see fillIn.
+//   - It requires scope at /authorize, and redirect_uri with a code: see VerifyAuthRequest
+//     and fillIn.
 //   - It repeats an unknown grant type in its answer, and logs to slog's default logger, whatever
-//     Config.Logger is: what it cannot be told, it cannot tell.
+//     Config.Logger is: what it is not shown it cannot tell.
 //   - It allows the pages of any site to read every answer, with cookies: its CORS is off.
 //   - It types access tokens as plain JWT: see accessToken.
 //
