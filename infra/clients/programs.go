@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/aacworkflow/mcp-connector/infra/npm"
 )
 
 // Clients that are programs of Node.js. npm installs them at the versions of package-lock.json.
@@ -24,17 +26,9 @@ var (
 // programWithin bounds one run of a client.
 const programWithin = 2 * time.Minute
 
-// install takes "ci" for exactly what is locked, or "install" for that with optional dependencies
-// missing: vite, which the Inspector brings, has one for Windows that a lock file made elsewhere
-// lacks, and ci demands.
-func install(ctx context.Context, command, dir string) error {
-	cmd := exec.CommandContext(ctx, "npm", command, "--no-save", "--no-audit", "--no-fund", "--silent")
-	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, os.Stderr, os.Stderr
-	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("npm %s in %s (Node 20 or later with npm is needed): %w", command, dir, err)
-	}
-	return nil
-}
+// installOthers does not ask for ci: vite, which the Inspector brings, has an optional dependency for
+// Windows that a lock file made elsewhere lacks, and ci demands.
+func installOthers(ctx context.Context) error { return npm.Install(ctx, "install", others) }
 
 // walkTypeScript runs the walk of walk.go with the TypeScript SDK.
 func walkTypeScript(ctx context.Context, _ local, file string) (outcome, error) {
@@ -44,7 +38,7 @@ func walkTypeScript(ctx context.Context, _ local, file string) (outcome, error) 
 
 // runTypeScript runs a walk that counts its calls on its last line.
 func runTypeScript(ctx context.Context, script string, arguments ...string) (calls int, err error) {
-	if err := install(ctx, "ci", typeScript); err != nil {
+	if err := npm.Install(ctx, "ci", typeScript); err != nil {
 		return 0, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, programWithin)
@@ -130,7 +124,7 @@ func (i inspector) list(ctx context.Context, tools int) error {
 
 // walkInspector reads and writes with tokens.
 func walkInspector(ctx context.Context, l local, _ string) (made outcome, err error) {
-	if err := install(ctx, "install", others); err != nil {
+	if err := installOthers(ctx); err != nil {
 		return made, err
 	}
 	home, err := os.MkdirTemp("", "aac-inspector-")

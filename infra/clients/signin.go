@@ -79,7 +79,7 @@ func walkTypeScriptSignIn(ctx context.Context, l local, _ string) (outcome, erro
 // from one run to the next. It asks for all scopes at once, and does not ask again for one that
 // was unticked: it ends with an error then, and nothing is done.
 func walkInspectorSignIn(ctx context.Context, l local, _ string) (made outcome, err error) {
-	if err := install(ctx, "install", others); err != nil {
+	if err := installOthers(ctx); err != nil {
 		return made, err
 	}
 	for _, untick := range []string{"", "issues:write"} {
@@ -110,7 +110,7 @@ func walkInspectorSignIn(ctx context.Context, l local, _ string) (made outcome, 
 // walkRemote lets mcp-remote, which makes a remote server look like a program, sign in for a
 // client that speaks to a program.
 func walkRemote(ctx context.Context, l local, _ string) (_ outcome, err error) {
-	if err := install(ctx, "install", others); err != nil {
+	if err := installOthers(ctx); err != nil {
 		return outcome{}, err
 	}
 	home, err := os.MkdirTemp("", "aac-remote-")

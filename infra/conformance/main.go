@@ -22,6 +22,7 @@ import (
 	"path/filepath"
 
 	"github.com/aacworkflow/mcp-connector/functions/local/system"
+	"github.com/aacworkflow/mcp-connector/infra/npm"
 )
 
 // revisions are the protocol revisions for which the suite has requirements.
@@ -54,7 +55,7 @@ func main() {
 }
 
 func run(ctx context.Context, update bool) error {
-	if err := install(ctx); err != nil {
+	if err := npm.Install(ctx, "ci", home); err != nil {
 		return err
 	}
 	var reports []report

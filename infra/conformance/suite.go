@@ -14,16 +14,6 @@ import (
 	"strings"
 )
 
-// install brings the suite and the Node.js that it needs, at the versions of package-lock.json.
-func install(ctx context.Context) error {
-	cmd := exec.CommandContext(ctx, "npm", "ci", "--no-audit", "--no-fund", "--silent")
-	cmd.Dir, cmd.Stderr = home, os.Stderr
-	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("npm ci in %s (npm is needed): %w", home, err)
-	}
-	return nil
-}
-
 // report is what the suite found.
 type report struct {
 	subject   subject
