@@ -1,11 +1,12 @@
-// Command browser walks through signing in with a real browser, headless Chromium, and with the
+// Command browser walks through the pages with a real browser, headless Chromium, and with the
 // keyboard alone: it says who it is, reads the consent page as a screen reader would, unticks a
-// scope, and lets the program in. Then it tries to frame the page and to answer it from another
-// site, and watches the audit log while calls are made. It starts a system of its own and ends with status 1 if anything is not as it should be.
+// scope, and lets a program in. Then it tries to frame the page and to answer it from another
+// site, and watches the audit log while calls are made. Every page is searched for what breaks
+// WCAG 2, level AA. It ends with status 1 if anything is not as it should be.
 //
-// It is for `make browser` and CI. It is no browser library: pipe.go speaks just as much of the
-// DevTools protocol as is needed here, over a pipe, and needs nothing but the browser. Open
-// steps.go and audit.go for what is tried.
+// The walk itself is in JavaScript, over Playwright: signin.mjs and audit.mjs, with what they
+// share in pages.mjs. What is here starts a system for it (walk.go), is the program that people
+// let in (site.go), and compares what the audit log holds afterwards.
 package main
 
 import (
@@ -16,11 +17,17 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"time"
+
+	"github.com/aacworkflow/mcp-connector/infra/npm"
 )
 
-// walkFor bounds the whole walk.
-const walkFor = 2 * time.Minute
+// home holds the scripts, as seen from the directory of go.mod.
+var home = filepath.Join("infra", "browser")
+
+// walkFor bounds the walk, without the installation.
+const walkFor = 5 * time.Minute
 
 // names are the programs that this one can drive, the lightest first.
 var names = []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable"}
@@ -38,22 +45,25 @@ func main() {
 func run(shots string) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	ctx, cancel := context.WithTimeout(ctx, walkFor)
-	defer cancel()
-	program, err := find()
+	chromium, err := find()
 	if err != nil {
+		return err
+	}
+	if shots != "" {
+		if shots, err = filepath.Abs(shots); err != nil {
+			return err
+		}
+	}
+	if err := npm.Install(ctx, "ci", home); err != nil {
 		return err
 	}
 	dir, err := os.MkdirTemp("", "browser-")
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
-	b, err := start(program, dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(walk(ctx, b, dir, shots), b.close())
+	ctx, cancel := context.WithTimeout(ctx, walkFor)
+	defer cancel()
+	return errors.Join(walk(ctx, dir, chromium, shots), os.RemoveAll(dir))
 }
 
 func find() (string, error) {

@@ -1,187 +1,117 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
-	"net/http"
-	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
+	"syscall"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/aacworkflow/mcp-connector/functions/local/system"
-	"github.com/aacworkflow/mcp-connector/shared/authserver"
+	"github.com/aacworkflow/mcp-connector/shared/audit"
 )
 
-// walker is one walk: a system, a client of it, and a browser between the two.
-type walker struct {
-	*browser
-	sys     *system.System
-	shots   string
-	client  string // its id
-	site    string // of the client: scheme, host and port
-	answers chan *http.Request
+// hostile is what programs, tools and people are called here who want to be something else than
+// text. It is as long as the name of a program may be.
+const hostile = `<img src=x onerror="pwned=1"><script>pwned=1</script>`
+
+// task is what the scripts are told, in JSON on their standard input: no token is in an argument
+// or in the environment.
+type task struct {
+	Chromium string            `json:"chromium"` // its path
+	Shots    string            `json:"shots"`    // a directory, or empty for no pictures
+	URL      string            `json:"url"`      // of the system
+	Site     string            `json:"site"`     // of the client: scheme, host and port
+	Tokens   map[string]string `json:"tokens"`
+	Hostile  string            `json:"hostile"`
+	// Ask are addresses that a client opens in the browser, by what is special about them.
+	Ask map[string]string `json:"ask"`
 }
 
-// verifier is the client's (RFC 7636); challenge is its SHA-256 in base64url.
-const (
-	verifier  = "vvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvv"
-	challenge = "7w_YNF9DSfIdPf_pRjSq646_kPr-2-o9NAl16JGghdM"
-	allScopes = "issues:read issues:write comments:read comments:write audit:read"
-)
-
-func walk(ctx context.Context, b *browser, dir, shots string) (err error) {
+// walk starts a system, lets the scripts walk through it, and compares what is left behind.
+func walk(ctx context.Context, dir, chromium, shots string) (err error) {
 	sys, err := system.Start(ctx, system.Config{Addr: "127.0.0.1:0", Data: filepath.Join(dir, "data")})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, sys.Close()) }()
-	w := &walker{browser: b, sys: sys, shots: shots, answers: make(chan *http.Request, 1)}
-	stop, err := w.serve()
+	begun := time.Now()
+	c, err := openSite(sys)
 	if err != nil {
 		return err
 	}
-	defer stop()
-	if err := w.register(ctx); err != nil {
+	defer c.close()
+	ask, err := c.addresses(ctx)
+	if err != nil {
 		return fmt.Errorf("register: %w", err)
 	}
-	for _, step := range []struct {
-		name string
-		do   func(context.Context) error
-	}{
-		{"let a program in with the keyboard", w.consent},
-		{"say no", w.deny},
-		{"be sent back with an error", w.mistake},
-		{"frame the page", w.frame},
-		{"answer from another site", w.forge},
-		{"watch the audit log", w.watchLog},
-	} {
-		if err := step.do(ctx); err != nil {
-			return fmt.Errorf("%s: %w", step.name, err)
-		}
-		fmt.Println("browser:", step.name)
+	if err := runScripts(ctx, task{chromium, shots, sys.URL, c.url, sys.Tokens, hostile, ask}); err != nil {
+		return err
+	}
+	return errors.Join(c.compare(), compareLog(ctx, sys, begun))
+}
+
+func runScripts(ctx context.Context, t task) error {
+	input, err := json.Marshal(t)
+	if err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, "node", "walk.mjs")
+	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = home, bytes.NewReader(input), os.Stdout, os.Stderr
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // it closes the browser first
+	cmd.WaitDelay = 10 * time.Second
+	if err := cmd.Run(); err != nil {
+		return errors.Join(fmt.Errorf("walk.mjs: %w; above is what it found", err), ctx.Err())
 	}
 	return nil
 }
 
-// serve is the client's own site: where it is answered, and, on another name of this machine,
-// two pages of an attacker.
-func (w *walker) serve() (stop func(), err error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, err
+// watched is the event of who may read the log and does. How many there are is up to the browser: a
+// choice that is changed at once may have been asked for, or not.
+const watched = "_audit success"
+
+// logged is what the walk leaves in the audit log of the workspace besides: tool, outcome and
+// reason, and how often.
+func logged() map[string]int {
+	all := map[string]int{
+		"oauth.grant success":                          1, // of the three who were asked, one said yes
+		"list_issues success":                          4, // one of them by somebody with a hostile name
+		"list_issues denied invalid_arguments":         1,
+		"create_issue success":                         1,
+		"create_issue denied insufficient_scope":       2,
+		"dashboard_usage_daily success":                1,
+		"get_issue denied not_found":                   1,
+		"delete_issue denied destructive_flag_missing": 1,
+		"_audit denied insufficient_scope":             1,
+		hostile + " denied unknown_tool":               1,
 	}
-	w.site = "http://" + listener.Addr().String()
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /callback", func(rw http.ResponseWriter, r *http.Request) {
-		w.answers <- r
-		rw.Header().Set("Content-Type", "text/html")
-		fmt.Fprint(rw, "<!DOCTYPE html><title>Signed in</title><p>You can close this page.")
-	})
-	mux.HandleFunc("GET /frame", func(rw http.ResponseWriter, _ *http.Request) {
-		rw.Header().Set("Content-Type", "text/html")
-		fmt.Fprintf(rw, `<!DOCTYPE html><title>A game</title><iframe src="%s"></iframe>`, strings.ReplaceAll(w.address(allScopes), "&", "&amp;"))
-	})
-	mux.HandleFunc("GET /forge", func(rw http.ResponseWriter, r *http.Request) {
-		rw.Header().Set("Content-Type", "text/html")
-		fmt.Fprintf(rw, `<!DOCTYPE html><title>A game</title><form method="post" action="%s"><input name="flow" value="%s">
-			<input name="decision" value="allow"><input name="scope" value="issues:read"></form><script>onload = () => setTimeout(() => document.forms[0].submit())</script>`,
-			w.sys.URL+authserver.AuthorizePath, r.URL.Query().Get("flow"))
-	})
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}
-	go func() { _ = server.Serve(listener) }()
-	return func() { _ = server.Close() }, nil
+	for i := range 6 {
+		all[fmt.Sprintf("export_%d denied unknown_tool", i)] = 1
+	}
+	return all
 }
 
-func (w *walker) callback() string { return w.site + "/callback" }
-
-func (w *walker) register(ctx context.Context) error {
-	body, err := json.Marshal(map[string]any{"client_name": "Walk", "redirect_uris": []string{w.callback()}})
-	if err != nil {
-		return err
-	}
-	var got struct {
-		ID string `json:"client_id"`
-	}
-	err = post(ctx, w.sys.URL+authserver.RegisterPath, "application/json", string(body), &got)
-	w.client = got.ID
-	return err
-}
-
-func post(ctx context.Context, address, kind, body string, into any) error {
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, address, strings.NewReader(body))
-	if err != nil {
-		return err
-	}
-	r.Header.Set("Content-Type", kind)
-	response, err := http.DefaultClient.Do(r)
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close()
-	if response.StatusCode >= http.StatusBadRequest {
-		return fmt.Errorf("%s answered %s", r.URL.Path, response.Status)
-	}
-	return json.NewDecoder(response.Body).Decode(into)
-}
-
-// address is what the client opens in the browser. Pairs change parameters.
-func (w *walker) address(scope string, change ...string) string {
-	v := url.Values{
-		"response_type": {"code"}, "client_id": {w.client}, "redirect_uri": {w.callback()}, "scope": {scope}, "state": {"s1"},
-		"code_challenge": {challenge}, "code_challenge_method": {"S256"}, "resource": {w.sys.MCPURL()},
-	}
-	for i := 0; i < len(change); i += 2 {
-		v.Set(change[i], change[i+1])
-	}
-	return w.sys.URL + authserver.AuthorizePath + "?" + v.Encode()
-}
-
-// signIn opens an address and says who it is: the position of the person among the choices.
-func (w *walker) signIn(ctx context.Context, address string, position int) (*tab, error) {
-	t, err := w.open(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if err := t.navigate(ctx, address); err != nil {
-		return nil, err
-	}
-	if err := w.picture(ctx, t, "who"); err != nil {
-		return nil, err
-	}
-	keys := append([]string{"Tab", " "}, slices.Repeat([]string{"ArrowDown"}, position)...)
-	for _, key := range append(keys, "Tab") {
-		if err := t.key(ctx, key); err != nil {
-			return nil, err
-		}
-	}
-	return t, t.loaded(ctx, func() error { return t.key(ctx, "Enter") })
-}
-
-// picture takes one, if pictures are wanted, in both schemes and on a small screen.
-func (w *walker) picture(ctx context.Context, t *tab, name string) error {
-	if w.shots == "" {
+func compareLog(ctx context.Context, sys *system.System, begun time.Time) error {
+	got := map[string]int{}
+	export := audit.Export{Workspace: string(sys.WorkspaceID), Filter: audit.Filter{Since: begun}, Now: time.Now(), Retention: audit.DefaultRetention}
+	err := export.Each(ctx, sys.Tables, func(e audit.Event) error {
+		got[strings.TrimSpace(fmt.Sprintf("%s %s %s", e.Tool, e.Outcome, e.Reason))]++
 		return nil
+	})
+	if err == nil && got[watched] == 0 {
+		err = errors.New("the audit log does not say who watched it")
 	}
-	if err := os.MkdirAll(w.shots, 0o700); err != nil {
-		return err
+	delete(got, watched)
+	if diff := cmp.Diff(logged(), got); err == nil && diff != "" {
+		err = fmt.Errorf("the audit log does not hold what was done (-want +got):\n%s", diff)
 	}
-	for _, c := range []struct {
-		suffix string
-		width  int
-		scheme string
-	}{{"dark", 820, "dark"}, {"small", 390, "light"}, {"light", 820, "light"}} {
-		if err := t.look(ctx, c.width, 1000, c.scheme); err != nil {
-			return err
-		}
-		if err := t.shoot(ctx, filepath.Join(w.shots, name+"-"+c.suffix+".png")); err != nil {
-			return err
-		}
-	}
-	return nil
+	return err
 }

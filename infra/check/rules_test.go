@@ -89,7 +89,7 @@ var importRules = []rule{
 	{pkg: "infra/check"},
 	{pkg: "infra/budget"},
 	{pkg: "infra/e2e", may: []string{"infra/seed", "infra/stack", "shared/dynamo", "shared/dynamo/dynamotest", "shared/gateway"}},
-	{pkg: "infra/browser", may: []string{"functions/local/system", "shared/authserver"}},
+	{pkg: "infra/browser", may: []string{"functions/local/system", "infra/npm", "shared/audit", "shared/authserver", "shared/identity"}},
 	{pkg: "infra/secondopinion", may: []string{"infra/proc"}},
 	{pkg: "infra/clients", may: []string{"functions/local/signintest", "infra/npm"}},
 	{pkg: "infra/admin", may: []string{"shared/records", "shared/tracker", "shared/table", "shared/audit", "shared/identity", "shared/identity/token", "shared/identity/subject", "shared/fault",
