@@ -29,8 +29,8 @@ const Style = `
 .aac-word { font-weight: 600; } .aac-is-success { color: var(--success); } .aac-is-denied { color: var(--denied); } .aac-is-error { color: var(--error); }
 .aac-severity-major { color: var(--error); } .aac-severity-minor { color: var(--denied); }
 .aac form { display: flex; flex-wrap: wrap; align-items: end; gap: 0.6em 1em; margin: 0.8em 0; }
-.aac label { display: block; color: var(--soft); }
-.aac input, .aac select, .aac button { font: inherit; color: var(--ink); background: var(--ground); border: 1px solid var(--soft); border-radius: 4px; padding: 0.35em 0.6em; max-width: 100%; }
+.aac form > div { max-width: 100%; } .aac label { display: block; color: var(--soft); }
+.aac input, .aac select, .aac button { font: inherit; color: var(--ink); background: var(--ground); border: 1px solid var(--soft); border-radius: 4px; padding: 0.35em 0.6em; box-sizing: border-box; max-width: 100%; }
 .aac button { cursor: pointer; font-weight: 600; }
 .aac :focus-visible { outline: 3px solid var(--focus); outline-offset: 2px; }
 @media (forced-colors: active) { .aac-chart rect { stroke: CanvasText; } .aac-key { forced-color-adjust: none; } }

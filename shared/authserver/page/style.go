@@ -10,7 +10,7 @@ const style = `
 }
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--ground); color: var(--ink); font: 1rem/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif; }
-main { max-width: 38rem; margin: 2rem auto; padding: 1.75rem; background: var(--sheet); border: 1px solid var(--line); border-radius: 0.75rem; }
+main { max-width: 38rem; overflow-wrap: anywhere; margin: 2rem auto; padding: 1.75rem; background: var(--sheet); border: 1px solid var(--line); border-radius: 0.75rem; }
 h1 { font-size: 1.4rem; line-height: 1.3; margin: 0 0 0.75rem; }
 p { margin: 0 0 0.75rem; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: 0.3rem 1rem; margin: 0 0 1.25rem; }
