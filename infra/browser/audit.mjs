@@ -1,7 +1,7 @@
 // The page of the audit log: with the keyboard, by a token, while calls are made.
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { focused, inspect, isText, open, press, quiet, told } from "./pages.mjs";
+import { contrast, focused, inspect, isText, open, press, quiet, told } from "./pages.mjs";
 
 const soon = 2_000; // ms, in which a call is seen
 
@@ -31,6 +31,7 @@ async function publicPart(walk, page) {
     ["rowheader", "delete_issue"],
   ]);
   assert.equal(await page.getByRole("region", { name: "Newest calls" }).count(), 0, "the log is shown without a token");
+  await contrast(page);
   await inspect(walk, page, "public");
 }
 
@@ -60,6 +61,7 @@ async function deniedCall(walk, page, log) {
 
 // cover takes the picture for the docs, docs/audit-page.png: what fits into a window.
 async function cover(walk, page) {
+  await contrast(page);
   if (!walk.shots) return;
   await page.setViewportSize({ width: 1200, height: 1000 });
   await page.screenshot({ path: join(walk.shots, "audit-page.png") });
