@@ -54,7 +54,7 @@ fuzz: ## Run every fuzz target FUZZTIME (10000x, or a time)
 	GO="$(GO)" infra/fuzz.sh $(or $(FUZZTIME),10000x)
 
 .PHONY: browser
-browser: ## Sign in and watch the audit log in headless Chromium (installs it where apt is; SHOTS=dir for pictures)
+browser: ## Sign in and watch the audit log in headless Chromium, search the pages for barriers (SHOTS=dir for pictures)
 	@for b in chromium-headless-shell chromium chromium-browser google-chrome google-chrome-stable; do command -v $$b >/dev/null && exit 0; done; false \
 		|| { apt-get update -q && apt-get install -y -q --no-install-recommends chromium-headless-shell fonts-dejavu-core; } \
 		|| { echo "no Chromium: install chromium-headless-shell or chromium, then run make browser again"; exit 1; }
