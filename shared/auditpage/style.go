@@ -15,7 +15,7 @@ const Style = `
 .aac thead th { background: var(--head); font-weight: 600; white-space: nowrap; }
 .aac time { white-space: nowrap; font-variant-numeric: tabular-nums; }
 .aac code { font-family: ui-monospace, "DejaVu Sans Mono", monospace; font-size: 0.95em; }
-.aac-id { white-space: nowrap; font-size: 0.9em; } .aac-any { overflow-wrap: anywhere; font-size: 0.9em; }
+.aac-id { white-space: nowrap; font-size: 0.9em; } .aac-any { display: inline-block; min-width: 12em; overflow-wrap: anywhere; font-size: 0.9em; }
 .aac-note, .aac-none { color: var(--soft); }
 .aac-problem { border: 1px solid var(--error); border-left-width: 6px; padding: 0.5em 0.8em; }
 .aac-counts { display: flex; flex-wrap: wrap; gap: 0.4em 2.5em; margin: 0 0 0.8em; }
