@@ -41,6 +41,10 @@ var logWords = map[string]string{
 	`"anonymous request refused"`: "shared/lambdarun/authorizer.go",
 }
 
+// ownNamespace is that of the metrics of the stack that is called stack. With the name in it, two
+// stacks in one account and Region do not count together.
+const ownNamespace = "McpAudit/stack"
+
 // look is one look at a metric. Values of dimensions are "" if all are looked at.
 type look struct {
 	where, namespace, name string
@@ -95,7 +99,8 @@ func dashboardOf(s *stack.Stack) ([]widget, error) {
 }
 
 var (
-	searched = regexp.MustCompile(`^SEARCH\('\{([^}]+)\} MetricName="(\w+)"(?: TableName="(\w+)")?', '\w+', \d+\)$`)
+	// A namespace that holds more than letters, digits and slashes must be in quotes.
+	searched = regexp.MustCompile(`^SEARCH\('\{(?:([\w/]+)|"([\w/-]+)")((?:,\w+)+)\} MetricName="(\w+)"(?: TableName="(\w+)")?', '\w+', \d+\)$`)
 	selected = regexp.MustCompile(`^SELECT \w+\((\w+)\) FROM SCHEMA\("([^"]+)", ([\w, ]+)\) WHERE TableName = '(\w+)'$`)
 	computed = regexp.MustCompile(`^(TIME_SERIES\(0\)|SUM\(\[\w+,z\]\)|errors \+ throttles|IF\(failed >= 5, 100 \* failed / calls, 0\)|ANOMALY_DETECTION_BAND\(denials, 3\))$`)
 )
@@ -103,13 +108,12 @@ var (
 // looked reads an expression: a search, a query, or arithmetic with what has an id.
 func looked(where, expression string) (*look, error) {
 	if m := searched.FindStringSubmatch(expression); m != nil {
-		words := strings.Split(m[1], ",")
-		l := look{where, words[0], m[2], map[string]string{}}
-		for _, d := range words[1:] {
+		l := look{where, m[1] + m[2], m[4], map[string]string{}}
+		for d := range strings.SplitSeq(m[3][1:], ",") {
 			l.dimensions[d] = ""
 		}
-		if m[3] != "" {
-			l.dimensions["TableName"] = m[3]
+		if m[5] != "" {
+			l.dimensions["TableName"] = m[5]
 		}
 		return &l, nil
 	}
@@ -177,7 +181,10 @@ func looks(s *stack.Stack, widgets []widget) (all []look, findings []string) {
 			metrics = append(metrics, stack.At(m, "MetricStat", "Metric"))
 		}
 		for _, m := range metrics {
-			namespace, _ := stack.At(m, "Namespace").(string)
+			namespace, err := s.Evaluate(stack.At(m, "Namespace"), named(s))
+			if err != nil {
+				findings = append(findings, fmt.Sprintf("%s: %v", id, err))
+			}
 			if namespace == "" {
 				continue
 			}
@@ -211,13 +218,14 @@ func checkMetrics(s *stack.Stack, read func(string) string) (findings []string, 
 	}
 	for _, id := range s.Names("AWS::Logs::MetricFilter") {
 		for _, m := range stack.List(s.Resources[id].Properties["MetricTransformations"]) {
-			if stack.Short(stack.At(m, "MetricNamespace")) != monitor.Namespace || stack.At(m, "Dimensions") != nil {
-				findings = append(findings, id+" must make a metric of the namespace of the monitor, without dimensions")
+			if namespace, err := s.Evaluate(stack.At(m, "MetricNamespace"), named(s)); err != nil || namespace != ownNamespace || stack.At(m, "Dimensions") != nil {
+				findings = append(findings, id+" must make a metric of the namespace of the stack, without dimensions")
 			}
 			emitted[stack.Short(stack.At(m, "MetricName"))+" by "] = false
 		}
 		findings = append(findings, checkWords(id, stack.Short(s.Resources[id].Properties["FilterPattern"]), read)...)
 	}
+	findings = append(findings, checkNamespace(s)...)
 	findings = append(findings, checkLooks(s, all, emitted)...)
 	for metric, isLookedAt := range emitted {
 		if !isLookedAt {
@@ -226,6 +234,16 @@ func checkMetrics(s *stack.Stack, read func(string) string) (findings []string, 
 	}
 	findings = append(findings, checkWidgets(widgets, all)...)
 	return findings, len(all)
+}
+
+// checkNamespace holds that the monitor is told the namespace at which everybody looks, and takes it.
+func checkNamespace(s *stack.Stack) []string {
+	told := stack.At(s.Resources["AuditMonitorFunction"].Properties, "Environment", "Variables", "AAC_METRIC_NAMESPACE")
+	namespace, err := s.Evaluate(told, named(s))
+	if err != nil || namespace != ownNamespace || !monitor.ValidNamespace(namespace) {
+		return []string{fmt.Sprintf("the monitor counts in %q, everybody looks at %s (%v)", namespace, ownNamespace, err)}
+	}
+	return nil
 }
 
 // checkWords holds that what a filter looks for is written by the code.
@@ -251,7 +269,7 @@ func checkLooks(s *stack.Stack, all []look, emitted map[string]bool) (findings [
 		say := func(format string, a ...any) {
 			findings = append(findings, fmt.Sprintf("%s looks at %s %s by %q: ", l.where, l.namespace, l.name, l.set())+fmt.Sprintf(format, a...))
 		}
-		if l.namespace != monitor.Namespace {
+		if l.namespace != ownNamespace {
 			if dimensions, ok := awsMetrics[l.namespace+" "+l.name]; !ok || dimensions != l.set() {
 				say("there is no such metric of AWS")
 			}
@@ -290,7 +308,7 @@ func checkWidgets(widgets []widget, all []look) (findings []string) {
 	for tool := range promises {
 		for _, metric := range []string{"Calls", "Duration"} {
 			if !slices.ContainsFunc(all, func(l look) bool {
-				return l.namespace == monitor.Namespace && l.name == metric && len(l.dimensions) == 1 && l.dimensions["Tool"] == tool
+				return l.namespace == ownNamespace && l.name == metric && len(l.dimensions) == 1 && l.dimensions["Tool"] == tool
 			}) {
 				findings = append(findings, fmt.Sprintf("the dashboard does not show %s of %s: run make generate", metric, tool))
 			}
@@ -339,9 +357,9 @@ func checkWidgets(widgets []widget, all []look) (findings []string) {
 
 // promisedAlarms must be there, by what they look at.
 var promisedAlarms = map[string]string{
-	"AuditWriteAlarm": "McpAudit AuditWriteFailures", "TamperingAlarm": "McpAudit AuditTampering", "PoisonAlarm": "McpAudit PoisonRecords",
+	"AuditWriteAlarm": ownNamespace + " AuditWriteFailures", "TamperingAlarm": ownNamespace + " AuditTampering", "PoisonAlarm": ownNamespace + " PoisonRecords",
 	"StreamAgeAlarm": "AWS/DynamoDB AgeOfOldestUnreplicatedRecord", "FeedAgeAlarm": "AWS/Lambda IteratorAge",
-	"ErrorRateAlarm": "McpAudit Calls", "DenialAlarm": "McpAudit Denials", "ServerErrorAlarm": "AWS/ApiGateway 5XXError",
+	"ErrorRateAlarm": ownNamespace + " Calls", "DenialAlarm": ownNamespace + " Denials", "ServerErrorAlarm": "AWS/ApiGateway 5XXError",
 }
 
 func checkAlarms(s *stack.Stack) (findings []string) {

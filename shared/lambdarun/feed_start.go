@@ -18,7 +18,7 @@ import (
 func ServeMonitor(open func(dynamo.Conn) table.Writer, publisher func(aws.Config, string) monitor.Publisher, tools map[string]bool) {
 	start([]string{envDataTable, envAuditTable}, func(p program) (Handler, error) {
 		cfg := monitor.Config{
-			Tables: open(p.conn), Tools: tools, Metrics: os.Stdout, Logger: p.Logger, Now: time.Now, Retention: p.Audit.Retention,
+			Tables: open(p.conn), Tools: tools, Metrics: os.Stdout, Namespace: p.namespace, Logger: p.Logger, Now: time.Now, Retention: p.Audit.Retention,
 		}
 		if p.findingsTopic != "" {
 			cfg.Publisher = publisher(p.aws, p.findingsTopic)

@@ -17,3 +17,15 @@ func TestFindingsTopic(t *testing.T) {
 		}
 	}
 }
+
+func TestMetricNamespace(t *testing.T) {
+	for value, ok := range map[string]bool{"": true, "McpAudit": true, "McpAudit/aacworkflow-dev": true, "AWS/Lambda": false, "McpAudit\n": false} {
+		s, err := readSettings(env(map[string]string{envNamespace: value}))
+		if (err == nil) != ok || ok && s.namespace != value {
+			t.Errorf("%q: %q, %v", value, s.namespace, err)
+		}
+		if !ok && !strings.Contains(err.Error(), envNamespace) {
+			t.Errorf("%q: %v does not name the setting", value, err)
+		}
+	}
+}

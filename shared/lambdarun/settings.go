@@ -9,6 +9,7 @@ import (
 
 	"github.com/aacworkflow/mcp-connector/shared/audit"
 	"github.com/aacworkflow/mcp-connector/shared/identity/signin"
+	"github.com/aacworkflow/mcp-connector/shared/monitor"
 )
 
 // settings are all that the environment says to a program, read once, at its start. The AWS SDK
@@ -21,6 +22,7 @@ type settings struct {
 	origins       []string          // AAC_ALLOWED_ORIGINS: pages that may call /mcp, separated by commas; none by default
 	retention     time.Duration     // AAC_AUDIT_RETENTION_DAYS: 1 to 3650; 400 by default
 	findingsTopic string            // AAC_FINDINGS_TOPIC: the ARN of the SNS topic of the monitor's findings; none by default
+	namespace     string            // AAC_METRIC_NAMESPACE: of the monitor's metrics in CloudWatch; monitor.Namespace by default
 	version       string            // AAC_VERSION: of the connector; "dev" by default
 }
 
@@ -33,6 +35,7 @@ const (
 	envOrigins       = "AAC_ALLOWED_ORIGINS"
 	envRetention     = "AAC_AUDIT_RETENTION_DAYS"
 	envFindingsTopic = "AAC_FINDINGS_TOPIC"
+	envNamespace     = "AAC_METRIC_NAMESPACE"
 	envVersion       = "AAC_VERSION"
 )
 
@@ -54,9 +57,13 @@ func readSettings(getenv func(string) string, needed ...string) (settings, error
 	s := settings{
 		dataTable: getenv(envDataTable), auditTable: getenv(envAuditTable), version: getenv(envVersion),
 		origins: words(getenv(envOrigins)), retention: audit.DefaultRetention, findingsTopic: getenv(envFindingsTopic),
+		namespace: getenv(envNamespace),
 	}
 	if s.findingsTopic != "" && !strings.HasPrefix(s.findingsTopic, "arn:") {
 		problems = append(problems, fmt.Errorf("%s must be the ARN of an SNS topic", envFindingsTopic))
+	}
+	if s.namespace != "" && !monitor.ValidNamespace(s.namespace) {
+		problems = append(problems, fmt.Errorf("%s must be a namespace of CloudWatch: at most 255 letters, digits and signs of . - _ / # :, not beginning with AWS/ or a colon", envNamespace))
 	}
 	if s.version == "" {
 		s.version = "dev"

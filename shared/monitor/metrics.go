@@ -3,7 +3,9 @@ package monitor
 import (
 	"cmp"
 	"encoding/json"
+	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/aacworkflow/mcp-connector/shared/fault"
@@ -14,8 +16,19 @@ import (
 // costs money, so dimensions have few values and none names a person, a token or a workspace.
 // Source: Amazon CloudWatch User Guide, "Specification: Embedded metric format".
 
-// Namespace is that of all metrics here.
+// Namespace is that of all metrics here, where nothing else is said. Two stacks in one account and
+// Region must not share one, or the calls of one set off the alarms of the other: there it is
+// followed by a slash and the name of the stack.
 const Namespace = "McpAudit"
+
+// ValidNamespace tells whether CloudWatch takes a name as a namespace: 1 to 255 letters, digits and
+// signs, and none of those that AWS keeps for itself. Sources: Amazon CloudWatch User Guide,
+// "Metrics concepts"; Amazon CloudWatch API Reference, PutMetricData.
+func ValidNamespace(name string) bool {
+	return namespace.MatchString(name) && len(name) <= 255 && !strings.HasPrefix(name, "AWS/")
+}
+
+var namespace = regexp.MustCompile(`^[A-Za-z0-9._/#-][A-Za-z0-9._/#:-]*$`)
 
 // Metric is a metric that this package emits.
 type Metric struct {
@@ -180,7 +193,7 @@ func (m *Monitor) emit(at time.Time, line map[string]any, metrics ...Metric) {
 	}
 	var directives []directive
 	for _, metric := range metrics {
-		directives = append(directives, directive{Namespace, metric.Dimensions, []definition{{metric.Name, metric.Unit}}})
+		directives = append(directives, directive{m.namespace, metric.Dimensions, []definition{{metric.Name, metric.Unit}}})
 	}
 	line["_aws"] = map[string]any{"Timestamp": at.UnixMilli(), "CloudWatchMetrics": directives}
 	out, err := json.Marshal(line)

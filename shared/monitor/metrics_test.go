@@ -97,6 +97,41 @@ func TestMetricsKeepToTheFormat(t *testing.T) {
 	}
 }
 
+// TestMetricsOfTheirOwn: all that a monitor counts is in the namespace that it was told.
+func TestMetricsOfTheirOwn(t *testing.T) {
+	w := newWorld(t)
+	const own = "McpAudit/aacworkflow-dev"
+	m := monitor.New(monitor.Config{Tables: w.db, Tools: tools(), Metrics: &w.metrics, Namespace: own, Logger: discard, Now: func() time.Time { return w.now }})
+	w.consume(m, w.play(denials(25)...))
+	w.consume(m, []monitor.Record{w.tampered(call{at: start, tool: "list_issues"}, "MODIFY", nil)})
+	m.Consume(t.Context(), []monitor.Record{{Sequence: "broken"}})
+	seen := map[string]bool{}
+	for _, l := range w.lines() {
+		for _, d := range l.AWS.CloudWatchMetrics {
+			if d.Namespace != own {
+				t.Errorf("counted in %s", d.Namespace)
+			}
+			for _, metric := range d.Metrics {
+				seen[metric.Name] = true
+			}
+		}
+	}
+	if len(seen) != len(monitor.Metrics()) {
+		t.Errorf("counted only %v", seen)
+	}
+}
+
+func TestValidNamespace(t *testing.T) {
+	for name, want := range map[string]bool{
+		monitor.Namespace: true, monitor.Namespace + "/" + strings.Repeat("a", 128): true, "A.b-c_d#e:f": true, strings.Repeat("a", 255): true,
+		"": false, ":a": false, "AWS/Lambda": false, "a b": false, "a\n": false, "a*": false, "a$": false, `a"`: false, "ä": false, strings.Repeat("a", 256): false,
+	} {
+		if got := monitor.ValidNamespace(name); got != want {
+			t.Errorf("%q: %v", name, got)
+		}
+	}
+}
+
 // TestMetricsCountOnce: what a process has counted it does not count again.
 func TestMetricsCountOnce(t *testing.T) {
 	w := newWorld(t)

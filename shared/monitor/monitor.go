@@ -39,6 +39,7 @@ type Config struct {
 	Tools     map[string]bool
 	Rules     []Rule    // nil: Rules()
 	Metrics   io.Writer // takes lines of the embedded metric format
+	Namespace string    // of the metrics, ValidNamespace; empty: Namespace
 	Publisher Publisher // nil for none
 	Logger    *slog.Logger
 	Now       func() time.Time
@@ -51,6 +52,7 @@ type Monitor struct {
 	tools     map[string]bool
 	rules     []Rule
 	metrics   io.Writer
+	namespace string
 	publisher Publisher
 	log       *slog.Logger
 	now       func() time.Time
@@ -68,11 +70,14 @@ const remembered = 20_000
 // New makes a monitor.
 func New(cfg Config) *Monitor {
 	m := &Monitor{
-		tables: cfg.Tables, tools: cfg.Tools, rules: cfg.Rules, metrics: cfg.Metrics, publisher: cfg.Publisher,
+		tables: cfg.Tables, tools: cfg.Tools, rules: cfg.Rules, metrics: cfg.Metrics, namespace: cfg.Namespace, publisher: cfg.Publisher,
 		log: cfg.Logger, now: cfg.Now, retention: cfg.Retention, counted: newRecent(remembered), settled: newRecent(remembered),
 	}
 	if m.rules == nil {
 		m.rules = Rules()
+	}
+	if m.namespace == "" {
+		m.namespace = Namespace
 	}
 	if m.retention == 0 {
 		m.retention = audit.DefaultRetention
