@@ -44,6 +44,7 @@ type Rule struct {
 type Output struct {
 	Description string
 	Value       any
+	Export      any
 }
 
 // Resource is one of the template's resources. Values hold intrinsic functions as
