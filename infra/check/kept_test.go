@@ -97,7 +97,7 @@ func checkAuditTable(s *stack.Stack) (findings []string) {
 	if err != nil || len(statements) != 1 {
 		return append(findings, fmt.Sprintf("AuditTable must have a policy of one statement (%v)", err))
 	}
-	breakGlass := `{"Fn::If":["HasBreakGlassRole",{"Ref":"BreakGlassRoleArn"},{"Fn::Sub":"arn:${AWS::Partition}:iam::${AWS::AccountId}:role/nobody"}]}`
+	breakGlass := `{"Fn::If":["HasBreakGlassRole",{"Ref":"BreakGlassRoleArn"},{"Fn::Sub":"arn:${AWS::Partition}:iam::000000000000:role/nobody"}]}`
 	want := "Deny " + strings.Join(neverOnAudit, " ") + " on arn:${AWS::Partition}:dynamodb:${AWS::Region}:${AWS::AccountId}:table/${AWS::StackName}-audit" +
 		" if ArnNotLike aws:PrincipalArn " + breakGlass + " if Bool aws:PrincipalIsAWSService false"
 	if got := statements[0].String(); got != want || stack.At(stack.List(document["Statement"])[0], "Principal") != "*" {

@@ -188,6 +188,12 @@ var plantedInTemplate = []struct {
 		[]string{"the output AuditStreamArn is exported"}},
 	{"the log role of the account that goes with the stack", "  ApiGatewayAccount:", "DeletionPolicy: Retain", "DeletionPolicy: Delete",
 		[]string{"ApiGatewayAccount is of all stacks"}},
+	{"a role that may be all roles", "  BreakGlassRoleArn:\n    Type", ":role/[A-Za-z0-9+=,.@_/-]+", ":role/.+",
+		[]string{`BreakGlassRoleArn takes "arn:aws:iam::123456789012:role/*"`}},
+	{"a role that may be of any account", "  BreakGlassRoleArn:\n    Type", "[0-9]{12}", "[0-9*]+",
+		[]string{`BreakGlassRoleArn takes "arn:aws:iam::*:role/break-glass"`}},
+	{"nobody, whom somebody can make", "AuditTable:", "iam::000000000000:role/nobody", "iam::${AWS::AccountId}:role/nobody",
+		[]string{"AuditTable must be only added to"}},
 	{"a parameter that must be answered", "  PublicBaseUrl:\n    Type", "    Default: ''\n", "",
 		[]string{"PublicBaseUrl has no default"}},
 }

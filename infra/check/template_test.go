@@ -36,6 +36,7 @@ func checkTemplate(s *stack.Stack, programs, settings []string, read func(string
 	saw.metrics = gather(checkMetrics(s, read))
 	gather(checkAlarms(s), 0)
 	gather(checkArchive(s), 0)
+	gather(checkParameters(s), 0)
 	saw.names = gather(checkNames(s))
 	return findings, saw
 }

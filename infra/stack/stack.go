@@ -29,9 +29,10 @@ type Stack struct {
 
 // Parameter is one of the template's parameters.
 type Parameter struct {
-	Type        string
-	Default     any
-	Description string
+	Type           string
+	Default        any
+	AllowedPattern string
+	Description    string
 }
 
 // Rule is what must hold of the parameters before anything is deployed.
