@@ -390,9 +390,6 @@ func checkArchive(s *stack.Stack) (findings []string) {
 	for what, is := range map[string]bool{
 		"the archive must be locked as the parameter says": stack.Short(stack.At(bucket.Properties, "ObjectLockConfiguration", "Rule", "DefaultRetention")) ==
 			`{"Days":{"Ref":"AuditRetentionDays"},"Mode":{"Ref":"AuditArchive"}}` && bucket.Properties["ObjectLockEnabled"] == true && stack.At(bucket.Properties, "VersioningConfiguration", "Status") == "Enabled",
-		"the archive must outlive the stack": bucket.DeletionPolicy == "Retain" && bucket.UpdateReplacePolicy == "Retain",
-		"the archive must be for nobody else": stack.Short(bucket.Properties["PublicAccessBlockConfiguration"]) ==
-			`{"BlockPublicAcls":true,"BlockPublicPolicy":true,"IgnorePublicAcls":true,"RestrictPublicBuckets":true}`,
 		"the archive must take the feed":        stack.Short(stack.At(stream.Properties, "KinesisStreamSourceConfiguration", "KinesisStreamARN")) == "${AuditStream.Arn}",
 		"the archive must be made if asked for": bucket.Condition == "HasArchive" && stream.Condition == "HasArchive" && s.Resources["ArchiveRole"].Condition == "HasArchive",
 	} {

@@ -52,6 +52,8 @@ var namedBy = map[string]string{
 	"AWS::Logs::QueryDefinition":           "Name",
 	"AWS::Route53::RecordSet":              chosen,
 	"AWS::S3::Bucket":                      "BucketName",
+	"AWS::S3::BucketPolicy":                within,
+	"AWS::SNS::TopicPolicy":                within,
 	"AWS::SNS::Subscription":               within,
 	"AWS::SNS::Topic":                      "TopicName",
 	"AWS::WAFv2::WebACL":                   "Name",

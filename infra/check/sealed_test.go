@@ -1,0 +1,75 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/aacworkflow/mcp-connector/infra/stack"
+)
+
+// What is kept and sent beside the tables is for nobody else: buckets and topics, and the policies
+// that say so.
+
+// sealed are the policies of buckets and topics, by hand, by the resource that each is for.
+var sealed = map[string][]string{
+	"AuditAside":    {overTLS("s3:*", "${AuditAside.Arn} ${AuditAside.Arn}/*")},
+	"ArchiveBucket": {overTLS("s3:*", "${ArchiveBucket.Arn} ${ArchiveBucket.Arn}/*")},
+	"FindingsTopic": {
+		overTLS("sns:Publish", "${FindingsTopic}"),
+		`Allow sns:Publish on ${FindingsTopic} if StringEquals aws:SourceAccount ${AWS::AccountId} for {"Service":"cloudwatch.amazonaws.com"}`,
+	},
+}
+
+func overTLS(action, resources string) string {
+	return "Deny " + action + " on " + resources + " if Bool aws:SecureTransport false for *"
+}
+
+// checkSealed compares the policies with the table. A bucket or topic without one is told, and so is
+// a policy for anything else.
+func checkSealed(s *stack.Stack) (findings []string, seen int) {
+	got := map[string][]string{}
+	for _, id := range append(s.Names("AWS::S3::BucketPolicy"), s.Names("AWS::SNS::TopicPolicy")...) {
+		r := s.Resources[id]
+		subjects := append(stack.List(r.Properties["Bucket"]), stack.List(r.Properties["Topics"])...)
+		subject := strings.Trim(stack.Short(subjects[0]), "${}")
+		of := s.Resources[subject]
+		if len(subjects) != 1 || of.Condition != r.Condition || of.DeletionPolicy != r.DeletionPolicy || of.UpdateReplacePolicy != r.UpdateReplacePolicy {
+			findings = append(findings, fmt.Sprintf("%s must be there as long as %s is, and for it alone", id, subject))
+		}
+		document, _ := r.Properties["PolicyDocument"].(map[string]any)
+		statements, err := stack.Statements(document)
+		if err != nil {
+			return append(findings, fmt.Sprintf("%s: %v", id, err)), seen
+		}
+		for i, statement := range statements {
+			principal := stack.Short(stack.At(stack.List(document["Statement"])[i], "Principal"))
+			got[subject] = append(got[subject], statement.String()+" for "+principal)
+		}
+	}
+	for _, id := range append(s.Names("AWS::S3::Bucket"), s.Names("AWS::SNS::Topic")...) {
+		seen++
+		if sealed[id] == nil || !slices.Equal(got[id], sealed[id]) {
+			findings = append(findings, fmt.Sprintf("the policy of %s is\n%s\nwant\n%s", id, strings.Join(got[id], "\n"), strings.Join(sealed[id], "\n")))
+		}
+	}
+	for _, id := range s.Names("AWS::S3::Bucket") {
+		findings = append(findings, checkBucket(id, s.Resources[id])...)
+	}
+	return findings, seen
+}
+
+// checkBucket holds that a bucket is never public, has one owner, and outlives the stack.
+func checkBucket(id string, r stack.Resource) (findings []string) {
+	for what, is := range map[string]bool{
+		"must never be public":    stack.Short(r.Properties["PublicAccessBlockConfiguration"]) == `{"BlockPublicAcls":true,"BlockPublicPolicy":true,"IgnorePublicAcls":true,"RestrictPublicBuckets":true}`,
+		"must know no ACLs":       stack.Short(r.Properties["OwnershipControls"]) == `{"Rules":[{"ObjectOwnership":"BucketOwnerEnforced"}]}` && r.Properties["AccessControl"] == nil,
+		"must outlive the stack":  r.DeletionPolicy == "Retain" && r.UpdateReplacePolicy == "Retain",
+		"must serve no web pages": r.Properties["WebsiteConfiguration"] == nil && r.Properties["CorsConfiguration"] == nil,
+	} {
+		if !is {
+			findings = append(findings, id+" "+what)
+		}
+	}
+	return findings
+}
