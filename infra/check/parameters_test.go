@@ -12,6 +12,11 @@ import (
 
 // answers are what each such parameter takes and refuses, by hand.
 var answers = map[string]struct{ taken, refused []string }{
+	"EncryptionKey": { // CloudWatch Logs takes no alias
+		taken: []string{"AWS_OWNED", "AWS_MANAGED", ownKey, "arn:aws-cn:kms:cn-north-1:123456789012:key/mrk-0123456789abcdef0123456789abcdef"},
+		refused: []string{"", "*", "alias/mine", "arn:aws:kms:eu-west-1:123456789012:alias/mine", "arn:aws:kms:eu-west-1:123456789012:key/*",
+			"arn:aws:kms:*:123456789012:key/1", "arn:aws:kms:eu-west-1:123456789012:key/1,arn:aws:kms:eu-west-1:123456789012:key/2"},
+	},
 	"BreakGlassRoleArn": { // it is compared with ArnNotLike, which knows wildcards and variables
 		taken: []string{
 			"", "arn:aws:iam::123456789012:role/break-glass", "arn:aws-us-gov:iam::123456789012:role/security/law/break.glass+1",
