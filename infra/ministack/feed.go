@@ -148,7 +148,7 @@ func (s *stand) checkCounted(ctx context.Context) error {
 	})
 }
 
-// counted adds up the metric Calls in the log of the functions.
+// counted adds up the metric Calls in the log of the functions, all in the namespace of the stack.
 func (s *stand) counted(ctx context.Context) (sum int, err error) {
 	in := map[string]any{"logGroupName": s.ids[functionLog], "filterPattern": "_aws"}
 	for {
@@ -160,9 +160,19 @@ func (s *stand) counted(ctx context.Context) (sum int, err error) {
 			return 0, err
 		}
 		for _, e := range page.Events {
-			var line struct{ Calls int }
+			var line struct {
+				AWS struct {
+					CloudWatchMetrics []struct{ Namespace string }
+				} `json:"_aws"`
+				Calls int
+			}
 			if err := json.Unmarshal([]byte(e.Message), &line); err != nil {
 				return 0, fmt.Errorf("a line of metrics cannot be read: %w", err)
+			}
+			for _, m := range line.AWS.CloudWatchMetrics {
+				if want := monitor.Namespace + "/" + stackName; m.Namespace != want {
+					return 0, fmt.Errorf("the namespace of a metric is %s, want %s", m.Namespace, want)
+				}
 			}
 			sum += line.Calls
 		}
