@@ -384,42 +384,6 @@ func checkAlarms(s *stack.Stack) (findings []string) {
 	return findings
 }
 
-// checkArchive holds that what is archived can be changed by nobody, and that only the feed is.
-func checkArchive(s *stack.Stack) (findings []string) {
-	bucket, stream := s.Resources["ArchiveBucket"], s.Resources["Archive"]
-	for what, is := range map[string]bool{
-		"the archive must be locked as the parameter says": stack.Short(stack.At(bucket.Properties, "ObjectLockConfiguration", "Rule", "DefaultRetention")) ==
-			`{"Days":{"Ref":"AuditRetentionDays"},"Mode":{"Ref":"AuditArchive"}}` && bucket.Properties["ObjectLockEnabled"] == true && stack.At(bucket.Properties, "VersioningConfiguration", "Status") == "Enabled",
-		"the archive must take the feed":        stack.Short(stack.At(stream.Properties, "KinesisStreamSourceConfiguration", "KinesisStreamARN")) == "${AuditStream.Arn}",
-		"the archive must be made if asked for": bucket.Condition == "HasArchive" && stream.Condition == "HasArchive" && s.Resources["ArchiveRole"].Condition == "HasArchive",
-	} {
-		if !is {
-			findings = append(findings, what)
-		}
-	}
-	role, err := s.RoleOf("ArchiveRole")
-	if err != nil {
-		return append(findings, err.Error())
-	}
-	want := []string{
-		"Allow kinesis:DescribeStream kinesis:GetRecords kinesis:GetShardIterator kinesis:ListShards on ${AuditStream.Arn}",
-		"Allow s3:GetBucketLocation s3:ListBucket s3:ListBucketMultipartUploads on ${ArchiveBucket.Arn}",
-		"Allow s3:AbortMultipartUpload s3:PutObject on ${ArchiveBucket.Arn}/*",
-	}
-	var got []string
-	for _, statement := range role.Statements {
-		got = append(got, statement.String())
-	}
-	if !slices.Equal(got, want) || role.Managed != nil {
-		findings = append(findings, fmt.Sprintf("ArchiveRole may do %v", got))
-	}
-	trust := stack.List(stack.At(s.Resources["ArchiveRole"].Properties, "AssumeRolePolicyDocument", "Statement"))
-	if len(trust) != 1 || stack.At(trust[0], "Principal", "Service") != "firehose.amazonaws.com" {
-		findings = append(findings, "ArchiveRole: may be taken by others than Firehose")
-	}
-	return findings
-}
-
 // fileOf reads files of the repository for checkMetrics.
 func fileOf(root string) func(string) string {
 	return func(path string) string {
