@@ -21,7 +21,8 @@ help: ## Print this help
 
 .PHONY: run
 run: ## Start the whole system here, with demo data (ADDR, DATA, RESET=1)
-	$(GO) run ./functions/local $(RUNFLAGS)
+	@mkdir -p $(TOOLS)/bin
+	$(GO) build -o $(TOOLS)/bin/local ./functions/local && exec $(TOOLS)/bin/local $(RUNFLAGS)
 
 # Lambda's name for the processor of this machine.
 HERE := $(if $(filter arm64 aarch64,$(shell uname -m)),arm64,x86_64)

@@ -6,6 +6,7 @@
 package audit
 
 import (
+	"cmp"
 	"regexp"
 	"time"
 
@@ -77,7 +78,7 @@ const (
 // redact cuts what callers wrote to its limits, drops what is not printable and hides what looks
 // like a token, so that an event stays small and harmless wherever it is shown.
 func (e *Event) redact() {
-	e.Tool = printable(e.Tool, maxToolName)
+	e.Tool = cmp.Or(printable(e.Tool, maxToolName), e.Recorder) // of a name nothing may be left
 	e.Client.Name = printable(e.Client.Name, maxClientField)
 	e.Client.Version = printable(e.Client.Version, maxClientField)
 	e.TraceID = printable(e.TraceID, maxTraceID)

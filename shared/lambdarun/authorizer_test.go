@@ -302,7 +302,7 @@ func denialBody(route, scope, asIssued string) string {
 
 func TestAuthorizerNamesWhatIsNoTool(t *testing.T) {
 	for path, want := range map[string]string{
-		"/mcp": "_mcp", "/tools": "_tools", "/audit": "_audit", "/elsewhere": "_other", "/tools/drop all": "_other",
+		"/mcp": "_mcp", "/tools": "_tools", "/audit": "_audit", "/elsewhere": "_other", "/tools/drop all": "drop all", "/tools/": "_other",
 	} {
 		w := newAuthorizerWorld(t)
 		if _, err := w.authorize(request("POST", path, "Authorization", "Bearer expired")); err == nil || w.oneEvent().Tool != want {

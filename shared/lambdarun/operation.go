@@ -1,6 +1,7 @@
 package lambdarun
 
 import (
+	"cmp"
 	"encoding/base64"
 	"net/http"
 	"regexp"
@@ -44,11 +45,10 @@ func (cfg AuthorizerConfig) operationOf(e *events.APIGatewayCustomAuthorizerRequ
 	return operation{name: namedOther, transport: audit.REST}
 }
 
+// toolOperation is a call of the named tool, which needs no scope if there is none of that name.
 func (cfg AuthorizerConfig) toolOperation(name, otherwise string, transport audit.Transport) operation {
-	if scopes, ok := cfg.ScopesOf(name); ok {
-		return operation{name: name, scopes: scopes, transport: transport}
-	}
-	return operation{name: otherwise, transport: transport}
+	scopes, _ := cfg.ScopesOf(name)
+	return operation{name: cmp.Or(name, otherwise), scopes: scopes, transport: transport}
 }
 
 // routeOf returns the path of the route that API Gateway chose, its parameters filled in. The

@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"bytes"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -24,10 +25,12 @@ type claim struct {
 // claimOf reads the headers, and the body as far as it is JSON.
 func claimOf(h http.Header, body []byte) *claim {
 	c := new(claim)
-	if h.Get(headerMethod) == methodCall {
+	if slices.Contains(h.Values(headerMethod), methodCall) {
 		c.isCall = true
-		if name, ok := decodeName(h.Get(headerName)); ok && name != "" {
-			c.names = append(c.names, name)
+		for _, value := range h.Values(headerName) {
+			if name, ok := decodeName(value); ok && name != "" {
+				c.names = append(c.names, name)
+			}
 		}
 	}
 	_ = c.read(body) // where the body ends to be JSON, so does what it says

@@ -82,6 +82,27 @@ func TestHeadersThatAreRefused(t *testing.T) {
 	}
 }
 
+// Whichever of several headers is believed elsewhere, a call that one of them names is on record.
+func TestClaimOfSeveralHeaders(t *testing.T) {
+	for _, body := range []string{`x`, unnamed.message("tools/list", "")} {
+		s := newStage(t, allScopes...)
+		r := s.post(body, "Mcp-Method", "tools/list", "Mcp-Method", "tools/call", "Mcp-Name", "delete_issue", "Mcp-Name", "delete_issue")
+		if r.status != http.StatusBadRequest {
+			t.Errorf("%d %s", r.status, r.body)
+		}
+		s.wantEvents(t, "delete_issue denied invalid_request")
+	}
+}
+
+// Of a name that is all control characters nothing is left.
+func TestNamesOfNothing(t *testing.T) {
+	s := newStage(t, allScopes...)
+	s.ask(legacy, "tools/call", "", `"name":"\u202e\u0000","arguments":{}`)
+	s.wantEvents(t, "_mcp denied unknown_tool")
+	s.do(request(http.MethodPost, "/tools/%00", `{}`))
+	s.wantEvents(t, "_mcp denied unknown_tool")
+}
+
 func TestHeadersThatPass(t *testing.T) {
 	tests := map[string][]string{
 		"JSON alone":           {"Accept", "-", "Accept", "application/json"},
