@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"gopkg.in/yaml.v3"
 
@@ -17,7 +18,8 @@ var anyMethod = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"}
 //
 //   - Alarms of metric math and saved log queries are left out: MiniStack refuses them.
 //   - The method ANY is written as single methods: MiniStack's import of an API passes it over.
-//   - Gateway responses are resources besides: the import passes them over too.
+//   - Gateway responses are resources besides: the import passes them over too. A body that is a
+//     variable of the authorizer's stands in JSON: MiniStack does not fill it in.
 func ministackTemplate(built []byte) ([]byte, error) {
 	root, err := yamledit.Root(built)
 	if err != nil {
@@ -76,6 +78,11 @@ func splitAny(events *yaml.Node) {
 	}
 }
 
+const jsonType = "application/json"
+
+// unfilled is a body that says which variable would be it.
+func unfilled(variable string) string { return `{"unfilled":"` + variable + `"}` }
+
 // gatewayResponse is the CloudFormation resource for a gateway response of SAM's.
 func gatewayResponse(kind string, sam *yaml.Node) *yaml.Node {
 	parameters := mapping()
@@ -87,6 +94,9 @@ func gatewayResponse(kind string, sam *yaml.Node) *yaml.Node {
 		if value := yamledit.Member(sam, name); value != nil {
 			if value.Kind == yaml.ScalarNode {
 				value = yamledit.Text(value.Value)
+			}
+			if body := yamledit.Member(value, jsonType); body != nil && strings.HasPrefix(body.Value, "$context.") {
+				value = mapping(jsonType, yamledit.Text(unfilled(body.Value)))
 			}
 			yamledit.Add(properties, name, value)
 		}

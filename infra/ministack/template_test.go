@@ -86,6 +86,8 @@ Resources:
           StatusCode: 404
           ResponseParameters: {Headers: {Cache-Control: "'no-store'"}}
           ResponseTemplates: {application/json: '{}'}
+        AUTHORS_OWN:
+          ResponseTemplates: {application/json: $context.authorizer.body}
   F:
     Type: AWS::Serverless::Function
     Properties:
@@ -109,6 +111,10 @@ Resources:
 		if got == nil || yamledit.Member(got, "Method").Value != method || yamledit.Member(got, "Path").Value != "/all" || yamledit.Member(got, "RestApiId").Tag != "!Ref" {
 			t.Errorf("%s is missing or not whole:\n%s", method, changed)
 		}
+	}
+	own := yamledit.Member(root, "Resources", "GatewayResponseAUTHORSOWN", "Properties", "ResponseTemplates", "application/json")
+	if own == nil || own.Value != `{"unfilled":"$context.authorizer.body"}` {
+		t.Errorf("a body that is a variable is not JSON:\n%s", changed)
 	}
 	response := yamledit.Member(root, "Resources", "GatewayResponseNOTFOUNDATALL", "Properties")
 	for path, want := range map[string]string{
