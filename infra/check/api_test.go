@@ -251,9 +251,19 @@ func checkChallenge(s *stack.Stack) (findings []string) {
 			findings = append(findings, fmt.Sprintf("the challenge of a 401, with %s: %v, want %v", name, r.Headers, want))
 		}
 	}
-	r, err := responseOf(s, gateway.Unauthorized, v, map[string]string{"AllowedOrigins": "https://app.example.com"})
-	if readable := (gateway.Header{Name: "Access-Control-Expose-Headers", Value: "'WWW-Authenticate'"}); err != nil || !slices.Contains(r.Headers, readable) {
-		findings = append(findings, fmt.Sprintf("pages that may call must be able to read the challenge of a 401: %v", err))
+	return findings
+}
+
+// checkReadable holds that pages that may call can read what API Gateway answers by itself.
+func checkReadable(s *stack.Stack) (findings []string) {
+	responses, _ := stack.At(s.Resources[apiID].Properties, "Body", "x-amazon-apigateway-gateway-responses").(map[string]any)
+	for kind, v := range responses {
+		r, err := responseOf(s, gateway.ResponseType(kind), v, map[string]string{"AllowedOrigins": "https://app.example.com"})
+		for name, value := range map[string]string{"Access-Control-Allow-Origin": "'*'", "Access-Control-Expose-Headers": "'WWW-Authenticate'"} {
+			if err != nil || !slices.Contains(r.Headers, gateway.Header{Name: name, Value: value}) {
+				findings = append(findings, fmt.Sprintf("pages that may call must be able to read %s: it lacks %s: %v", kind, name, err))
+			}
+		}
 	}
 	return findings
 }

@@ -31,6 +31,7 @@ func checkTemplate(s *stack.Stack, programs, settings []string, read func(string
 	saw.tables = gather(checkTables(s))
 	gather(checkFrontDoor(s), 0)
 	gather(checkChallenge(s), 0)
+	gather(checkReadable(s), 0)
 	gather(checkSignIn(s), 0)
 	gather(checkOperation(s), 0)
 	saw.metrics = gather(checkMetrics(s, read))
