@@ -97,7 +97,7 @@ var importRules = []rule{
 		"shared/monitor", "shared/catalog"}, // not shared/tool: an operator is no caller of tools, and can bind none
 		never: map[string]string{awsRun: noHost, awsProxy: noHost}},
 	{pkg: "infra/interop", may: []string{"functions/local/demo", "functions/local/signintest", "functions/local/system", "shared/audit", "shared/identity/signin", "shared/identity/subject"}},
-	{pkg: "infra/conformance", may: []string{"functions/local/system", "infra/npm", "shared/mcpserver"}},
+	{pkg: "infra/conformance", may: []string{"functions/local/signintest", "functions/local/system", "infra/npm", "infra/proc", "shared/authserver", "shared/mcpserver"}},
 	{pkg: "infra/stack"},
 	{pkg: "infra/policy", may: []string{"infra/stack", "shared/dynamo", "shared/dynamo/schema"}},
 	{pkg: "infra/gen", may: []string{"shared/catalog", "shared/fault", "shared/identity", "shared/monitor", "shared/table", "shared/tool"},

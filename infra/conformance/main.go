@@ -38,11 +38,14 @@ type subject struct {
 	name  string // also the directory of its baselines
 	about string
 	start func(ctx context.Context, dir string) (url string, stop func() error, err error)
+	// run runs the suite's scenarios for what there is at the address, and returns what it printed.
+	run func(ctx context.Context, url, revision, out string) ([]byte, error)
 }
 
 var subjects = []subject{
-	{"product", "The connector as `make run` starts it, behind a proxy that adds a token: the suite has no way to send one.", startProduct},
-	{"fixtures", "The same program with the tools, prompts and resources that the suite prescribes beside its own: they are reached through the same front door, token check and guards, and each call of them is recorded. It is built for this test alone.", startFixtures},
+	{"product", "The connector as `make run` starts it, behind a proxy that adds a token: the suite has no way to send one.", startProduct, server},
+	{"fixtures", "The same program with the tools, prompts and resources that the suite prescribes beside its own: they are reached through the same front door, token check and guards, and each call of them is recorded. It is built for this test alone.", startFixtures, server},
+	{"signin", "The authorization server in `make run`: a client that the suite plays registers, a person lets it in, and it redeems its code. The suite has the same scenarios for both revisions.", startSignIn, authorization},
 }
 
 func main() {

@@ -48,13 +48,9 @@ func runSuite(ctx context.Context, s subject, revision, url, out string) (report
 	if r.baseline, err = readBaseline(filepath.Join(home, s.name, revision+".yml")); err != nil {
 		return r, err
 	}
-	cmd := exec.CommandContext(ctx, "node_modules/.bin/node", "node_modules/@modelcontextprotocol/conformance/dist/index.js",
-		"server", "--url", url, "--requirements", revision, "-o", out)
-	cmd.Dir = home
-	output, err := cmd.CombinedOutput()
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
-		return r, err
+	output, err := s.run(ctx, url, revision, out)
+	if err != nil {
+		return r, fmt.Errorf("%w\n%s", err, output)
 	}
 	files, err := filepath.Glob(filepath.Join(out, "*", "checks.json"))
 	if err != nil || len(files) == 0 {
@@ -69,8 +65,24 @@ func runSuite(ctx context.Context, s subject, revision, url, out string) (report
 	return r, nil
 }
 
-// The directory of a scenario is server-<scenario>-<time>.
-var scenarioForm = regexp.MustCompile(`^server-(.+)-\d{4}-\d\d-\d\dT[0-9-]+Z$`)
+// server runs the suite against a server.
+func server(ctx context.Context, url, revision, out string) ([]byte, error) {
+	output, err := command(ctx, "server", "--url", url, "--requirements", revision, "-o", out).CombinedOutput()
+	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+		return output, err
+	}
+	return output, nil // what failed stands in its results
+}
+
+// command is the suite's program.
+func command(ctx context.Context, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, "node_modules/.bin/node", append([]string{"node_modules/@modelcontextprotocol/conformance/dist/index.js"}, args...)...)
+	cmd.Dir = home
+	return cmd
+}
+
+// The directory of a scenario is server-<scenario>-<time>, or authorization-server-<scenario>-<time>.
+var scenarioForm = regexp.MustCompile(`^(?:authorization-)?server-(.+)-\d{4}-\d\d-\d\dT[0-9-]+Z$`)
 
 func (r *report) add(file string) error {
 	m := scenarioForm.FindStringSubmatch(filepath.Base(filepath.Dir(file)))
