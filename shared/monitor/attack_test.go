@@ -58,7 +58,7 @@ func attacks() []attack {
 			return call{tool: toolNames()[5+i], recorder: "_authorizer", fails: noScope}
 		}),
 	}, {
-		rule: monitor.DestructiveBurst, decisive: 20, text: "Token token of u1 of u1 removed 10 things on 2025-06-02 from 10:00:30 to 10:09:30 UTC.",
+		rule: monitor.DestructiveBurst, decisive: 20, text: "User u1 removed 10 things on 2025-06-02 from 10:00:30 to 10:09:30 UTC.",
 		calls: append(usedToRemove(), every(30*time.Second, 20, func(i int, _ time.Time) call {
 			target := fmt.Sprint("issue/", i/2)
 			if i%2 == 0 {
@@ -308,6 +308,24 @@ func TestSubjectsAreApart(t *testing.T) {
 	})...))
 	if found := append(w.findingsOf("w1"), w.findingsOf("w2")...); len(found) > 0 {
 		t.Errorf("found %q", rulesOf(found))
+	}
+}
+
+// TestRenewedTokensAreOneHolder: who renews the token in the middle of it is seen all the same.
+func TestRenewedTokensAreOneHolder(t *testing.T) {
+	w := newWorld(t)
+	w.consume(w.monitor(), w.play(every(5*time.Second, 30, func(i int, _ time.Time) call {
+		return call{tool: "get_issue", token: fmt.Sprintf("0197a1b2.%d", i/5+1), fails: badArguments}
+	})...))
+	if got := rulesOf(w.findings()); got != string(monitor.DenialBurst) {
+		t.Errorf("found %q", got)
+	}
+	w = newWorld(t)
+	w.consume(w.monitor(), w.play(append(usedToRemove(), every(5*time.Second, 24, func(i int, _ time.Time) call {
+		return call{tool: "delete_issue", token: fmt.Sprint("jti-", i/3), target: fmt.Sprint("issue/", i), changed: gone}
+	})...)...))
+	if got := rulesOf(w.findings()); !strings.Contains(got, string(monitor.DestructiveBurst)) {
+		t.Errorf("found %q", got)
 	}
 }
 

@@ -89,7 +89,7 @@ func (m *Monitor) explain(facts []*fact, e audit.Event) {
 		if !gone && shows(e, d.Target) {
 			d.read = true
 		}
-		if e.TokenID == d.TokenID && ago <= previewWithin && (gone || e.DryRun && e.Target == d.Target) {
+		if holder(e.TokenID) == holder(d.TokenID) && ago <= previewWithin && (gone || e.DryRun && e.Target == d.Target) {
 			d.prepared = true
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"net/netip"
+	"regexp"
 	"time"
 
 	"github.com/aacworkflow/mcp-connector/shared/audit"
@@ -107,9 +108,9 @@ func Rules() []Rule {
 			return "was refused " + n + " different tools that it may not call or that do not exist"
 		},
 	}, {
-		Name: DestructiveBurst, Severity: High, Subject: ByToken, Window: 10 * time.Minute, Threshold: 10,
+		Name: DestructiveBurst, Severity: High, Subject: ByActor, Window: 10 * time.Minute, Threshold: 10,
 		Means: "removals that took effect",
-		Do:    "Ask the owner whether they clean up. If not, revoke the token and restore what was removed: an administrator can for 30 days.",
+		Do:    "Ask the actor whether they clean up. If not, revoke the tokens that the events name and restore what was removed: an administrator can for 30 days.",
 		see:   func(f fact) (string, bool) { return "", f.destroys },
 		tell:  func(n string) string { return "removed " + things(n) },
 	}, {
@@ -230,6 +231,18 @@ func (r Rule) sight(f fact) (Sighting, bool) {
 	return s, true
 }
 
+// renewed is the id of an access token of our own authorization server: its grant, and a number that
+// grows with each renewal.
+var renewed = regexp.MustCompile(`^(.+)\.[0-9]{1,9}$`)
+
+// holder is what stays of a token's id when the token is renewed.
+func holder(tokenID string) string {
+	if m := renewed.FindStringSubmatch(tokenID); m != nil {
+		return m[1]
+	}
+	return tokenID
+}
+
 // subject is whom or what the fact is about, in the eyes of the rule.
 func (r Rule) subject(f fact) string {
 	switch r.Subject {
@@ -237,7 +250,7 @@ func (r Rule) subject(f fact) string {
 		if f.Recorder == audit.RecorderAdmin {
 			return "" // operators have none
 		}
-		return f.TokenID
+		return holder(f.TokenID)
 	case ByActor:
 		return f.Actor
 	case ByTool:
