@@ -98,6 +98,8 @@ func TestWhatTheAuthorizerSays(t *testing.T) {
 		{"no resource", raw(`{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"*"}]}`), 500, "internal"},
 		{"null resource", raw(`{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"*","Resource":null}]}`), 403, "insufficient_scope"},
 		{"condition", raw(`{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"*","Resource":"*","Condition":{}}]}`), 500, "internal"},
+		{"a long resource", policy(`{}`, "Allow", strings.Repeat("*", gateway.MaxResourceBytes)), 200, ""},
+		{"a resource too long", policy(`{}`, "Allow", strings.Repeat("*", gateway.MaxResourceBytes+1)), 500, "internal"},
 		{"all resources but", raw(`{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"*","NotResource":"x"}]}`), 500, "internal"},
 	}
 	for _, tt := range tests {

@@ -75,6 +75,7 @@ const (
 	MaxBodyBytes       = 10 << 20         // of a request
 	MaxHeaderBytes     = 10240            // of the request line and all headers
 	MaxMethodARNBytes  = 1600
+	MaxResourceBytes   = 512     // of a policy that the authorizer answers with
 	MaxPayloadBytes    = 6 << 20 // of an event, and of a function's answer
 )
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -57,6 +58,9 @@ func evaluatePolicy(doc json.RawMessage, arn string) (bool, error) {
 	for _, s := range policy.Statement {
 		if (s.Effect != "Allow" && s.Effect != "Deny") || len(s.Action) == 0 || len(s.Resource) == 0 {
 			return false, errors.New("policy: a statement needs Effect (Allow or Deny), Action and Resource")
+		}
+		if slices.ContainsFunc(s.Resource, func(r string) bool { return len(r) > MaxResourceBytes }) {
+			return false, fmt.Errorf("policy: a resource has more than %d characters", MaxResourceBytes)
 		}
 		if !s.matches(arn) {
 			continue

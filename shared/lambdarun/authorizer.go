@@ -176,6 +176,19 @@ func (cfg AuthorizerConfig) denial(op operation, callID string) []byte {
 	return f.PublicJSON(callID)
 }
 
+// maxResource bounds the resource of a policy, in characters. Source: Amazon API Gateway, "Output
+// from an API Gateway Lambda authorizer".
+const maxResource = 512
+
+// resourceOf is the method as a policy may name it: of a long path, which is a caller's and no
+// route of ours, the beginning. The policy is for this one request all the same.
+func resourceOf(arn string) string {
+	if len(arn) <= maxResource {
+		return arn
+	}
+	return arn[:maxResource-1] + "*"
+}
+
 // policy decides about the method that was called and no other: the result of one call says
 // nothing of the next.
 func policy(effect string, e *events.APIGatewayCustomAuthorizerRequestTypeRequest, p *identity.Principal, context map[string]any) events.APIGatewayCustomAuthorizerResponse {
@@ -184,7 +197,7 @@ func policy(effect string, e *events.APIGatewayCustomAuthorizerRequestTypeReques
 		PolicyDocument: events.APIGatewayCustomAuthorizerPolicy{
 			Version: "2012-10-17",
 			Statement: []events.IAMPolicyStatement{
-				{Action: []string{"execute-api:Invoke"}, Effect: effect, Resource: []string{e.MethodArn}},
+				{Action: []string{"execute-api:Invoke"}, Effect: effect, Resource: []string{resourceOf(e.MethodArn)}},
 			},
 		},
 		Context: context,

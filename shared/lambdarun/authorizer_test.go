@@ -311,6 +311,22 @@ func TestAuthorizerNamesWhatIsNoTool(t *testing.T) {
 	}
 }
 
+// A resource of a policy has a limit of its own, which a path may pass.
+func TestPolicyOfALongPath(t *testing.T) {
+	w := newAuthorizerWorld(t)
+	for length, want := range map[int]string{512: "x", 513: "*", 1600: "*"} {
+		event := request("POST", "/tools/x", "Authorization", "Bearer good")
+		event.MethodArn = strings.Repeat("x", length)
+		got, err := w.authorize(event)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := got.PolicyDocument.Statement[0].Resource[0]; len(r) != 512 || !strings.HasSuffix(r, want) || !strings.HasPrefix(event.MethodArn, r[:511]) {
+			t.Errorf("%d characters: %d, ending in %s", length, len(r), r[len(r)-1:])
+		}
+	}
+}
+
 // A failure of ours is 500: neither a denial nor silence.
 func TestAuthorizerFails(t *testing.T) {
 	tests := []struct {

@@ -135,6 +135,7 @@ func (w *world) restCalls() []sent {
 		call("nobody's, tried out", "delete_issue", "editor", `{"issue_id":"AAC-999","dry_run":true}`, 403, "delete_issue denied not_permitted rest delete_issue dry_run"),
 		call("no tool", "no_such_tool", "reader", `{}`, 404, "no_such_tool denied unknown_tool rest _mcp"),
 		call("spelt otherwise", "%6Cist_issues", "reader", `{}`, 404, "%6Cist_issues denied unknown_tool rest _mcp"),
+		call("no tool, with a long name", strings.Repeat("n", 600), "reader", `{}`, 404, strings.Repeat("n", 64)+" denied unknown_tool rest _mcp"),
 		{"no tool, asked for", func() answer { return w.send(http.MethodGet, "/tools/no_such_tool", w.Tokens["reader"], "") }, 404, "no_such_tool denied unknown_tool rest _mcp"},
 		// Not calls: nothing is asked of a tool.
 		{"the list of tools", func() answer { return w.send(http.MethodGet, "/tools", w.Tokens["reader"], "") }, 200, ""},
