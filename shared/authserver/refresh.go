@@ -17,14 +17,14 @@ import (
 
 var errRefresh = refuse(oidc.ErrInvalidGrant(), "this refresh token is not known, has been used, has expired or was revoked: sign in again")
 
-// maxRecent bounds how many access tokens of one grant are alive at once.
+// maxRecent bounds how many access tokens of one grant may be taken at once.
 const maxRecent = 20
 
 // count notes that an access token is issued, and tells whether there may be one more.
 func (g *grantRow) count(at time.Time) bool {
 	alive := g.Recent[:0:0]
 	for _, t := range g.Recent {
-		if at.Before(timeOf(t).Add(accessLife)) {
+		if at.Before(timeOf(t).Add(accessUse)) {
 			alive = append(alive, t)
 		}
 	}
@@ -109,7 +109,7 @@ func (s *Server) scopesNow(ctx context.Context, g grantRow, asks string) ([]iden
 func (s *Server) rotate(ctx context.Context, old kept[refreshRow], grant kept[grantRow], scopes []identity.Scope, at time.Time) (*oidc.AccessTokenResponse, error) {
 	g := grant.Doc
 	if !g.count(at) {
-		return nil, tooMany(accessLife)
+		return nil, tooMany(accessUse)
 	}
 	access, err := s.accessToken(ctx, g, scopes, at)
 	if err != nil {

@@ -63,14 +63,14 @@ func (s *Server) endGrant(ctx context.Context, id, why string) error {
 	})
 }
 
-// listRevoked tells of the access tokens that are alive. A token that is issued meanwhile makes
+// listRevoked tells of the access tokens that may still be taken. A token that is issued meanwhile makes
 // the commit that follows fail, and is told of in the next attempt.
 func (s *Server) listRevoked(ctx context.Context, g grantRow) error {
 	if s.Revoked == nil {
 		return nil
 	}
 	for i, at := range g.Recent {
-		until := timeOf(at).Add(accessLife)
+		until := timeOf(at).Add(accessUse)
 		if !s.now().Before(until) {
 			continue
 		}

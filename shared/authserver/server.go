@@ -87,6 +87,13 @@ const (
 	spentMemory = 30 * 24 * time.Hour // a refresh token that was used is known again
 )
 
+// clockSkew is how long after its end the connector still takes an access token, for clocks
+// differ: skew of shared/identity/oauth, whose word it is. A test holds the two together.
+const clockSkew = 60 * time.Second
+
+// accessUse is how long after it was issued an access token may still be taken somewhere.
+const accessUse = accessLife + clockSkew
+
 // Tool is what the consent page tells of a tool.
 type Tool struct {
 	Name        string
@@ -119,9 +126,10 @@ type Config struct {
 	// domain name in reverse. Left out: those of well-known editors.
 	AppSchemes []string
 	Limits     Limits
-	// Revoked is told of each access token (its claim jti) that is alive when its grant ends, for a
-	// list of those that are not to be taken any more. The grant ends only if it can be told; the
-	// same token may be told again. Left out: access tokens live to their end.
+	// Revoked is told of each access token (its claim jti) that may still be taken when its grant
+	// ends, and until when, for a list of those that are not to be taken any more. The grant ends
+	// only if it can be told; the same token may be told again. Left out: access tokens
+	// live to their end.
 	Revoked func(ctx context.Context, jti string, until time.Time) error
 	Random  io.Reader // left out: the system's source
 }
