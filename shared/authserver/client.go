@@ -90,13 +90,13 @@ func cleanName(name string) string {
 // errNoClient is shown to the person, for there is nowhere to send them back to.
 var errNoClient = refuse(oidc.ErrInvalidClient(), "this program is not known here, or has not been used for too long: let it connect anew")
 
-// findClient returns the client with this id. A refusal is to be shown to the person.
-func (s *Server) findClient(ctx context.Context, id string) (client, error) {
+// findClient returns the client with this id. A refusal is to be shown to the person who asks.
+func (s *Server) findClient(ctx context.Context, who person, id string) (client, error) {
 	switch {
 	case id == "" || len(id) > maxClientID:
 		return client{}, errNoClient
 	case isDocumentID(id):
-		return s.documents.client(ctx, id, s.AppSchemes, s.Local)
+		return s.documents.client(ctx, who, id, s.AppSchemes, s.Local)
 	}
 	row, err := s.registered(ctx, id)
 	if err != nil {

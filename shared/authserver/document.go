@@ -27,7 +27,8 @@ const (
 )
 
 // maxDocument bounds a document, in bytes; maxDocuments how many are remembered; maxFetches how
-// many are fetched at once.
+// many are fetched at once, for all people together; for one person it is one, or a person who
+// asks for documents that do not come would keep them all from others.
 const (
 	maxDocument  = 16 << 10
 	maxDocuments = 256
@@ -40,8 +41,9 @@ type documents struct {
 	now   func() time.Time
 	slots chan struct{}
 
-	mu   sync.Mutex
-	seen map[string]document
+	mu      sync.Mutex
+	seen    map[string]document
+	waiting map[person]bool // for a fetch
 }
 
 // document is what came of a fetch: a client, or why there is none.
@@ -52,11 +54,12 @@ type document struct {
 }
 
 func newDocuments(c *http.Client, now func() time.Time) *documents {
-	return &documents{http: c, now: now, slots: make(chan struct{}, maxFetches), seen: map[string]document{}}
+	return &documents{http: c, now: now, slots: make(chan struct{}, maxFetches), seen: map[string]document{}, waiting: map[person]bool{}}
 }
 
-// client returns the client whose document lies at the address. A refusal is for the person.
-func (d *documents) client(ctx context.Context, id string, appSchemes []string, local bool) (client, error) {
+// client returns the client whose document lies at the address. A refusal is for the person who
+// asks.
+func (d *documents) client(ctx context.Context, who person, id string, appSchemes []string, local bool) (client, error) {
 	u, err := checkDocumentID(id, local)
 	if err != nil {
 		return client{}, err
@@ -64,6 +67,10 @@ func (d *documents) client(ctx context.Context, id string, appSchemes []string, 
 	if known, ok := d.recall(id); ok {
 		return known.client, known.err
 	}
+	if !d.begin(who) {
+		return client{}, tooMany(fetchLife)
+	}
+	defer d.end(who)
 	select {
 	case d.slots <- struct{}{}:
 		defer func() { <-d.slots }()
@@ -123,6 +130,23 @@ func (d *documents) recall(id string) (document, bool) {
 	defer d.mu.Unlock()
 	known, ok := d.seen[id]
 	return known, ok && d.now().Before(known.until)
+}
+
+// begin notes that the person waits for a fetch, and returns false if they already did.
+func (d *documents) begin(who person) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.waiting[who] {
+		return false
+	}
+	d.waiting[who] = true
+	return true
+}
+
+func (d *documents) end(who person) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.waiting, who)
 }
 
 func (d *documents) remember(id string, found document) {

@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -164,7 +165,10 @@ func TestSignInByDocument(t *testing.T) {
 func TestDocumentsAreRemembered(t *testing.T) {
 	w, d := localWorld(t), newDocumentServer(t)
 	id := d.URL + "/client.json"
-	fetch := func(d *documents) error { _, err := d.client(context.Background(), id, nil, true); return err }
+	fetch := func(d *documents) error {
+		_, err := d.client(context.Background(), person{}, id, nil, true)
+		return err
+	}
 	for _, c := range []struct {
 		header string
 		kept   time.Duration
@@ -270,5 +274,59 @@ func TestDeployedReachesNoLoopback(t *testing.T) {
 	}
 	if d.asked != 0 {
 		t.Error("it was asked")
+	}
+}
+
+// stuck is the Web: what lies under /slow comes only when it is let go.
+type stuck struct {
+	reached, release chan struct{}
+	slow             atomic.Int32
+}
+
+func (s *stuck) RoundTrip(r *http.Request) (*http.Response, error) {
+	if strings.HasPrefix(r.URL.Path, "/slow") {
+		if s.slow.Add(1) > 1 {
+			return nil, errors.New("a second one is fetched")
+		}
+		close(s.reached)
+		<-s.release
+	}
+	out := httptest.NewRecorder()
+	(*documentServer)(nil).good(r.URL.String(), "")(out, r)
+	return out.Result(), nil
+}
+
+// TestSlowDocumentsHoldUpNobodyElse holds that who waits for a document gets no second one before
+// that has come or failed, and that others do.
+func TestSlowDocumentsHoldUpNobodyElse(t *testing.T) {
+	const site = "https://client.example.com"
+	w, web := newWorld(t), &stuck{reached: make(chan struct{}), release: make(chan struct{})}
+	w.documents.http = &http.Client{Transport: web}
+	w.page(ask(site + "/known.json"))
+	asker := w.login.person
+	var first sync.WaitGroup
+	first.Go(func() {
+		if _, err := w.documents.client(context.Background(), personOf(asker), site+"/slow/1.json", nil, false); err != nil {
+			t.Errorf("the first: %v", err)
+		}
+	})
+	<-web.reached
+	for _, path := range []string{"/slow/2.json", "/slow/1.json", "/quick.json"} {
+		out := w.send(http.MethodGet, ask(site+path), "", "")
+		staysHere(t, out)
+		if out.Code != http.StatusTooManyRequests || out.Header().Get("Retry-After") != "5" {
+			t.Errorf("%s: %d, Retry-After %q", path, out.Code, out.Header().Get("Retry-After"))
+		}
+	}
+	w.page(ask(site + "/known.json")) // needs no fetch
+	w.login.person.Subject = "s2"
+	w.page(ask(site + "/quick.json"))
+	w.login.person = asker
+	close(web.release)
+	first.Wait()
+	w.page(ask(site + "/slow/1.json"))
+	w.page(ask(site + "/other.json"))
+	if n := web.slow.Load(); n != 1 {
+		t.Errorf("%d slow documents were fetched at once", n)
 	}
 }

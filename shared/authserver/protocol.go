@@ -39,6 +39,7 @@ type visit struct {
 
 	// Of a request for a code:
 	query  url.Values
+	person person
 	role   identity.Role
 	client client   // once it is known
 	asked  *request // once it is in order
@@ -130,7 +131,7 @@ func (p protocol) told(ctx context.Context, err error) error {
 // VerifyAuthRequest implements op.Server: it finds the client. An error is shown to the person.
 func (p protocol) VerifyAuthRequest(ctx context.Context, r *op.Request[oidc.AuthRequest]) (*op.ClientRequest[oidc.AuthRequest], error) {
 	v := visitOf(ctx)
-	c, err := p.findClient(ctx, r.Data.ClientID)
+	c, err := p.findClient(ctx, v.person, r.Data.ClientID)
 	if err != nil {
 		return nil, p.told(ctx, err)
 	}

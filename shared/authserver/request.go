@@ -66,7 +66,7 @@ func (s *Server) authorized(w http.ResponseWriter, r *http.Request) error {
 		return errNotMember
 	}
 	c := &captured{header: http.Header{}}
-	v := &visit{header: c.header, query: q, role: role}
+	v := &visit{header: c.header, query: q, person: personOf(who), role: role}
 	handOver(s.endpoints, c, r, v, q, authorizeFields...)
 	if v.asked != nil {
 		return s.ask(w, r, *v.asked, who, back)
