@@ -223,7 +223,10 @@ func TestDocumentsThatAreNot(t *testing.T) {
 			return d.good(id, `,"token_endpoint_auth_method":"client_secret_post"`)
 		},
 		"a bad redirect": func(id string) http.HandlerFunc { return d.good(id, `,"redirect_uris":["http://evil.example/"]`) },
-		"no redirect":    func(id string) http.HandlerFunc { return d.good(id, `,"redirect_uris":[]`) },
+		"an answer in its redirect": func(id string) http.HandlerFunc {
+			return d.good(id, `,"redirect_uris":["`+callback+`","`+callback+`&state=x"]`)
+		},
+		"no redirect": func(id string) http.HandlerFunc { return d.good(id, `,"redirect_uris":[]`) },
 		"HTML": func(string) http.HandlerFunc {
 			return func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("Content-Type", "text/html")

@@ -15,9 +15,14 @@ const maxURI = 2048
 //   - https, any host;
 //   - http, only this machine: 127.0.0.1, [::1] or localhost;
 //   - the scheme of an app: a domain name in reverse, or one of the known ones.
+//
+// Its query may hold nothing that an answer says: the client could read that instead.
 func checkRedirect(uri string, appSchemes []string) error {
 	u, err := parseURI(uri)
 	if err != nil {
+		return err
+	}
+	if err := checkOwnQuery(u.RawQuery); err != nil {
 		return err
 	}
 	switch {
@@ -35,6 +40,22 @@ func checkRedirect(uri string, appSchemes []string) error {
 		return nil
 	}
 	return refuse(errInvalidRedirect(), "the scheme of a redirect address must be https, http on this machine, or a domain name in reverse such as com.example.app")
+}
+
+// answerFields are what an answer may say (RFC 6749, section 4.1.2; RFC 9207, section 2).
+var answerFields = []string{"code", "state", "iss", "error", "error_description", "error_uri"}
+
+// checkOwnQuery checks the query that a redirect address has of its own. One that is malformed, as
+// by a semicolon, others could read differently.
+func checkOwnQuery(query string) error {
+	own, err := url.ParseQuery(query)
+	if err != nil {
+		return refuse(errInvalidRedirect(), "the query of a redirect address must be well-formed, with & between its parameters")
+	}
+	if slices.ContainsFunc(answerFields, own.Has) {
+		return refuse(errInvalidRedirect(), "the query of a redirect address may have no parameter of an answer: take code, state, iss and those that begin with error out of it")
+	}
+	return nil
 }
 
 // parseURI reads an address. What browsers and net/url could read differently is refused: spaces,

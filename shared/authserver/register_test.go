@@ -79,6 +79,14 @@ func TestRegistrationRules(t *testing.T) {
 		"not ASCII":           {`{"redirect_uris":["https://ä.example/cb"]}`, invalidRedirect},
 		"unknown app":         {`{"redirect_uris":["mailto:x"]}`, invalidRedirect},
 		"app without slash":   {`{"redirect_uris":["com.example.app:cb"]}`, invalidRedirect},
+		"a code in it":        {`{"redirect_uris":["https://a.example/cb?code=x"]}`, invalidRedirect},
+		"a state in it":       {`{"redirect_uris":["http://127.0.0.1/cb?a=b&state"]}`, invalidRedirect},
+		"an issuer in it":     {`{"redirect_uris":["com.example.app:/cb?iss="]}`, invalidRedirect},
+		"an error in it":      {`{"redirect_uris":["https://a.example/cb?%65rror=x"]}`, invalidRedirect},
+		"words in it":         {`{"redirect_uris":["https://a.example/cb?error_description=x"]}`, invalidRedirect},
+		"a page in it":        {`{"redirect_uris":["https://a.example/cb?error_uri=x"]}`, invalidRedirect},
+		"a code behind a ;":   {`{"redirect_uris":["https://a.example/cb?a=b;code=x"]}`, invalidRedirect},
+		"bad escapes":         {`{"redirect_uris":["https://a.example/cb?%zz"]}`, invalidRedirect},
 		"one bad among good":  {`{"redirect_uris":["https://a.example/","http://a.example/"]}`, invalidRedirect},
 		"signed by itself":    {`{"redirect_uris":["https://a.example/"],"token_endpoint_auth_method":"private_key_jwt"}`, invalidMetadata},
 		"implicit":            {`{"redirect_uris":["https://a.example/"],"grant_types":["implicit"]}`, invalidMetadata},
@@ -94,7 +102,7 @@ func TestRegistrationRules(t *testing.T) {
 	refused(t, w.send(http.MethodPost, RegisterPath, formType, "x=y"), http.StatusBadRequest, invalidMetadata)
 	refused(t, w.send(http.MethodPost, RegisterPath, "application/json", `{"x":"`+strings.Repeat("a", maxDescription)+`"}`), http.StatusRequestEntityTooLarge, invalidRequest)
 	out := w.send(http.MethodPost, RegisterPath, "application/json", `{"client_name":"A\u202eB\nC`+strings.Repeat("n", 100)+`","token_endpoint_auth_method":"client_secret_basic",
-		"redirect_uris":["http://localhost:1/cb","http://[::1]/cb","cursor://x/cb","com.example.app:/cb"],"logo_uri":"https://evil.example/x.png","client_secret":"x"}`)
+		"redirect_uris":["http://localhost:1/cb","http://[::1]/cb?encode=1&a=code","cursor://x/cb","com.example.app:/cb"],"logo_uri":"https://evil.example/x.png","client_secret":"x"}`)
 	got := decode[registration](t, out)
 	if out.Code != http.StatusCreated || got.AuthMethod != "none" || !strings.HasPrefix(got.Name, "A B Cnnn") || len([]rune(got.Name)) != maxClientName+1 || strings.Contains(out.Body.String(), "secret") {
 		t.Errorf("%d %s", out.Code, out.Body)

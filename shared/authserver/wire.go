@@ -106,7 +106,7 @@ type refusal struct {
 }
 
 // refusal reads an answer that is an error, and tells whether the client is to be told of it. The
-// library tells it by a redirect whose parameters follow those that the client's address has.
+// library tells it by a redirect; the client's address has no such parameters: see checkOwnQuery.
 func (c *captured) refusal() (f refusal, toClient bool) {
 	to := c.header.Get("Location")
 	if to == "" {
@@ -117,12 +117,8 @@ func (c *captured) refusal() (f refusal, toClient bool) {
 	if !inFragment {
 		_, raw, _ = strings.Cut(to, "?")
 	}
-	values, _ := url.ParseQuery(raw) // it has written that, too; the last ones are its own
-	for _, f.Code = range values["error"] {
-	}
-	for _, f.Text = range values["error_description"] {
-	}
-	return f, true
+	values, _ := url.ParseQuery(raw) // it has written that, too
+	return refusal{Code: values.Get("error"), Text: values.Get("error_description")}, true
 }
 
 // maxForm bounds a form, maxField each value in it, in bytes.
