@@ -46,7 +46,11 @@ func TestRequestsThatAreNone(t *testing.T) {
 	refused(t, w.redeemWith(client, code, "grant_type", "password"), http.StatusBadRequest, unsupportedGrant)
 	refused(t, w.redeemWith(client, code, "grant_type", ""), http.StatusBadRequest, invalidRequest)
 	refused(t, w.redeemWith(client, ""), http.StatusBadRequest, invalidRequest)
-	refused(t, w.send(http.MethodPost, TokenPath+"?code="+code, formType, ""), http.StatusBadRequest, invalidRequest)
+	inAddress := w.send(http.MethodPost, TokenPath+"?code="+code, formType, "")
+	refused(t, inAddress, http.StatusBadRequest, invalidRequest)
+	if text := decode[refusal](t, inAddress).Text; text != "send parameters in the body, never in the address" {
+		t.Errorf("it says of a code that stays good: %s", text)
+	}
 	refused(t, w.send(http.MethodPost, TokenPath, "application/json", `{"code":"`+code+`"}`), http.StatusBadRequest, invalidRequest)
 	refused(t, w.send(http.MethodPost, TokenPath, formType, query("code", code, "code", code)), http.StatusBadRequest, invalidRequest)
 	refused(t, w.send(http.MethodPost, TokenPath, formType, "code="+strings.Repeat("a", maxForm)), http.StatusRequestEntityTooLarge, invalidRequest)

@@ -145,7 +145,7 @@ func check(form url.Values) error {
 // readForm reads a form. A query is refused: addresses end up in logs, and secrets must not.
 func readForm(w http.ResponseWriter, r *http.Request) (url.Values, error) {
 	if r.URL.RawQuery != "" {
-		return nil, refuse(oidc.ErrInvalidRequest(), "send parameters in the body, never in the address: what was in it counts as seen by others")
+		return nil, refuse(oidc.ErrInvalidRequest(), "send parameters in the body, never in the address")
 	}
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/x-www-form-urlencoded" {
 		return nil, refuse(oidc.ErrInvalidRequest(), "send a form: Content-Type must be application/x-www-form-urlencoded")
