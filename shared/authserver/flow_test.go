@@ -3,6 +3,7 @@ package authserver
 import (
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -40,6 +41,27 @@ func TestTheWholeWay(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"oauth.grant success"}, w.events()); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestAnEmptyResourceIsNone sends one at each step, alone and beside another.
+func TestAnEmptyResourceIsNone(t *testing.T) {
+	w := newWorld(t)
+	client := w.client()
+	const other = "https://other.example/mcp"
+	for _, c := range []struct {
+		resources []string
+		fine      bool
+	}{{[]string{""}, true}, {[]string{"", resource}, true}, {[]string{resource, ""}, true}, {[]string{"", other}, false}, {[]string{other, ""}, false}} {
+		more := url.Values{"resource": c.resources}.Encode()
+		shown := w.send(http.MethodGet, ask(client, "resource", "")+"&"+more, "", "").Code == http.StatusOK
+		code := query("grant_type", "authorization_code", "client_id", client, "code", w.code(client, "issues:read"), "code_verifier", verifier)
+		redeemed := w.send(http.MethodPost, TokenPath, formType, code+"&"+more).Code == http.StatusOK
+		refresh := query("grant_type", "refresh_token", "client_id", client, "refresh_token", w.signIn(client).Refresh)
+		refreshed := w.send(http.MethodPost, TokenPath, formType, refresh+"&"+more).Code == http.StatusOK
+		if shown != c.fine || redeemed != c.fine || refreshed != c.fine {
+			t.Errorf("%q: shown %v, redeemed %v, refreshed %v", c.resources, shown, redeemed, refreshed)
+		}
 	}
 }
 

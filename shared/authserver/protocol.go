@@ -65,13 +65,15 @@ var (
 func handOver(to http.Handler, w http.ResponseWriter, r *http.Request, v *visit, form url.Values, names ...string) {
 	shown := url.Values{}
 	for _, name := range names {
-		if form.Get(name) != "" {
-			shown[name] = form[name]
+		if values := slices.DeleteFunc(slices.Clone(form[name]), isEmpty); len(values) > 0 {
+			shown[name] = values
 		}
 	}
 	bare := &http.Request{Method: r.Method, URL: &url.URL{Path: r.URL.Path}, Header: http.Header{}, Body: http.NoBody, Form: shown, PostForm: shown}
 	to.ServeHTTP(w, bare.WithContext(context.WithValue(r.Context(), visitKey{}, v)))
 }
+
+func isEmpty(value string) bool { return value == "" }
 
 // document serves what is the same for all.
 func (s *Server) document(from http.Handler) http.HandlerFunc {

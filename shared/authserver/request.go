@@ -138,9 +138,9 @@ func namesScopes(list string) bool {
 }
 
 // checkResource holds a client that names a resource to ours. One that names none means it, for
-// there is no other.
+// there is no other; an empty value names none (RFC 6749, section 3.1).
 func (s *Server) checkResource(named []string) error {
-	if slices.ContainsFunc(named, func(resource string) bool { return resource != s.Resource }) {
+	if slices.ContainsFunc(named, func(resource string) bool { return resource != "" && resource != s.Resource }) {
 		return refuse(oidc.ErrInvalidTarget(), "tokens are issued for one resource only: send resource="+s.Resource)
 	}
 	return nil
