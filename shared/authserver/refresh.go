@@ -82,7 +82,8 @@ func (s *Server) stolen(ctx context.Context, g grantRow, why string) error {
 }
 
 // scopesNow are the scopes of the next access token: those of the grant, fewer if the client asks
-// for fewer, and none that the person may not have any more.
+// for fewer, and none that the person may not have any more. Whatever else it asks for is refused
+// (RFC 6749, section 6).
 func (s *Server) scopesNow(ctx context.Context, g grantRow, asks string) ([]identity.Scope, error) {
 	role, active, err := s.roleOf(ctx, g.Person)
 	if err != nil {
@@ -92,9 +93,9 @@ func (s *Server) scopesNow(ctx context.Context, g grantRow, asks string) ([]iden
 		return nil, orElse(s.endGrant(ctx, g.ID, memberLeft), errRefresh)
 	}
 	scopes := withoutAudit(g.Scopes, role)
-	if namesScopes(asks) {
+	if words := wordsOf(asks); len(words) > 0 {
 		asked := identity.ParseScopes(asks)
-		if len(asked) == 0 || !subset(asked, scopes) {
+		if !subset(words, identity.Names(scopes)) { // an unknown one was not granted either
 			return nil, refuse(oidc.ErrInvalidScope(), "a refresh cannot give more than was granted: ask the person for it with a new sign-in")
 		}
 		scopes = asked

@@ -132,9 +132,10 @@ func (s *Server) checkRequest(v *visit, r *oidc.AuthRequest) (request, error) {
 
 // namesScopes tells whether the client says what it wants. To ask for offline access says nothing
 // of it: who can keep refresh tokens gets one.
-func namesScopes(list string) bool {
-	words := slices.DeleteFunc(strings.Fields(list), func(w string) bool { return w == "offline_access" })
-	return len(words) > 0
+func namesScopes(list string) bool { return len(wordsOf(list)) > 0 }
+
+func wordsOf(list string) []string {
+	return slices.DeleteFunc(strings.Fields(list), func(w string) bool { return w == "offline_access" })
 }
 
 // checkResource holds a client that names a resource to ours. One that names none means it, for

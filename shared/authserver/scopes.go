@@ -45,7 +45,7 @@ func choose(asked []identity.Scope, named bool, role identity.Role) (shown, tick
 	return shown, ticked
 }
 
-// subset tells whether each scope is among the others.
-func subset(scopes, of []identity.Scope) bool {
-	return !slices.ContainsFunc(scopes, func(s identity.Scope) bool { return !slices.Contains(of, s) })
+// subset tells whether each name is among the others.
+func subset(names, of []string) bool {
+	return !slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(of, name) })
 }

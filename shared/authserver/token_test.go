@@ -115,7 +115,9 @@ func TestRefreshGivesTheNext(t *testing.T) {
 	if fewer.Scope != "issues:read" {
 		t.Errorf("scope %q", fewer.Scope)
 	}
-	refused(t, w.refreshWith(client, fewer.Refresh, "scope", "comments:read"), http.StatusBadRequest, invalidScope)
+	for _, scope := range []string{"comments:read", "issues:read comments:read", "issues:read admin", "admin"} {
+		refused(t, w.refreshWith(client, fewer.Refresh, "scope", scope), http.StatusBadRequest, invalidScope)
+	}
 	if all := decode[tokens](t, w.refreshWith(client, fewer.Refresh)); all.Scope != got.Scope {
 		t.Errorf("the grant shrank to %q", all.Scope)
 	}
