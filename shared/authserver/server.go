@@ -79,7 +79,7 @@ const (
 	flowLife    = 10 * time.Minute    // a consent page that waits for its answer
 	codeLife    = time.Minute         // a code
 	codeMemory  = 24 * time.Hour      // a used code is known again, to notice that it was stolen
-	accessLife  = 10 * time.Minute    // an access token; it cannot be called back before
+	accessLife  = 10 * time.Minute    // an access token; Config.Revoked ends it sooner
 	idleLife    = 30 * 24 * time.Hour // a refresh token that is not used
 	grantLife   = 90 * 24 * time.Hour // a grant, however often it is refreshed
 	unusedLife  = 24 * time.Hour      // a registered client that nobody has let in
