@@ -39,6 +39,8 @@ var awsMetrics = map[string]string{
 var logWords = map[string]string{
 	`record the call: `:           "shared/audit/call.go",
 	`"anonymous request refused"`: "shared/lambdarun/authorizer.go",
+	`"finding"`:                   "shared/monitor/monitor.go",
+	`"call denied"`:               "shared/monitor/metrics.go",
 }
 
 // ownNamespace is that of the metrics of the stack that is called stack. With the name in it, two

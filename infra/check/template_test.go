@@ -35,6 +35,7 @@ func checkTemplate(s *stack.Stack, programs, settings []string, read func(string
 	gather(checkSignIn(s), 0)
 	gather(checkOperation(s), 0)
 	saw.metrics = gather(checkMetrics(s, read))
+	gather(checkQueries(s, read), 0)
 	gather(checkAlarms(s), 0)
 	gather(checkArchive(s), 0)
 	gather(checkParameters(s), 0)

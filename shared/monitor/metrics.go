@@ -2,6 +2,7 @@ package monitor
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"regexp"
 	"slices"
@@ -120,7 +121,7 @@ type denialsOf struct {
 }
 
 // count emits what is new in the batch.
-func (m *Monitor) count(b *batch) {
+func (m *Monitor) count(ctx context.Context, b *batch) {
 	calls, denials, tampering := map[callsOf][]int64{}, map[denialsOf]int{}, 0
 	for _, f := range b.facts {
 		if f.replay || !m.counted.add(f.id) {
@@ -135,6 +136,8 @@ func (m *Monitor) count(b *batch) {
 		calls[of] = append(calls[of], f.DurationMS)
 		if isDenied(f.Event) {
 			denials[denialsOf{minute, reasonWord(f.Reason)}]++
+			m.log.InfoContext(ctx, "call denied", "tool", f.tool, "reason", reasonWord(f.Reason), "workspace_id", f.WorkspaceID,
+				"actor", f.Actor, "token_id", f.TokenID, "transport", string(f.Transport), "call_id", f.CallID, "event_id", f.EventID)
 		}
 	}
 	m.emitCalls(calls)

@@ -190,3 +190,20 @@ func TestLostMetricsAreSaid(t *testing.T) {
 type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errBroken }
+
+// A denial is one line of the log, however often it is delivered; nothing else is.
+func TestDenialsAreLogged(t *testing.T) {
+	w := newWorld(t)
+	m := w.monitor()
+	records := w.play(
+		call{at: start, tool: "get_issue"}, call{at: start, tool: "get_issue", fails: errBroken},
+		call{at: start, tool: "delete_issue", fails: badArguments}, call{at: start, tool: "made_up", recorder: "_mcp", fails: noTool},
+	)
+	w.consume(m, records)
+	w.consume(m, records)
+	lines := w.log.String()
+	if strings.Count(lines, `"msg":"call denied"`) != 2 || !strings.Contains(lines, `"tool":"delete_issue","reason":"invalid_arguments"`) ||
+		!strings.Contains(lines, `"tool":"unknown","reason":"unknown_tool"`) {
+		t.Errorf("log:\n%s", lines)
+	}
+}

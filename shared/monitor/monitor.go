@@ -97,7 +97,7 @@ type Record struct {
 // waits for a broken record; coming again with it they change nothing.
 func (m *Monitor) Consume(ctx context.Context, records []Record) (failed []string) {
 	b := m.read(ctx, records)
-	m.count(b)
+	m.count(ctx, b)
 	m.lookBackAll(ctx, b)
 	for _, g := range m.groups(b) {
 		err := ctx.Err()
