@@ -1,6 +1,7 @@
 package lambdarun
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -19,14 +20,18 @@ import (
 // Tool hosts one tool for two callers. An API Gateway event is POST /tools/{name}: the body is
 // the arguments, the answer the tool's output or its fault. Anything else is the envelope of
 // functions/mcp, answered with a tool.Reply. Both go through Bound, which decides and records.
-func Tool(bound *tool.Bound, logger *slog.Logger) Handler {
-	f := toolFunction{bound, logger.With("tool", bound.Definition().Name)}
+//
+// Each of unwelcome may refuse an API Gateway event for where it comes from: the Host and Origin
+// headers. Deployed, that is API Gateway's matter.
+func Tool(bound *tool.Bound, logger *slog.Logger, unwelcome ...func(hosts, origins []string) *fault.Fault) Handler {
+	f := toolFunction{bound, logger.With("tool", bound.Definition().Name), unwelcome}
 	return f.invoke
 }
 
 type toolFunction struct {
-	bound  *tool.Bound
-	logger *slog.Logger
+	bound     *tool.Bound
+	logger    *slog.Logger
+	unwelcome []func(hosts, origins []string) *fault.Fault
 }
 
 func (f toolFunction) invoke(ctx context.Context, payload []byte) ([]byte, error) {
@@ -75,6 +80,10 @@ func (f toolFunction) answer(ctx context.Context, event *events.APIGatewayProxyR
 		CallID: origin.CallID, Client: origin.Client, SourceIP: origin.SourceIP, TraceID: origin.TraceID,
 	}
 	body, refusal := argumentsOf(event)
+	for _, refuses := range f.unwelcome {
+		header := func(name string) []string { return headerValues(event.Headers, event.MultiValueHeaders, name) }
+		refusal = cmp.Or(refuses(header("Host"), header("Origin")), refusal)
+	}
 	reply := tool.Reply{}
 	if refusal != nil {
 		reply = f.bound.Refuse(ctx, req, refusal)

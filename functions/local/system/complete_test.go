@@ -136,6 +136,12 @@ func (w *world) restCalls() []sent {
 		call("no tool", "no_such_tool", "reader", `{}`, 404, "no_such_tool denied unknown_tool rest _mcp"),
 		call("spelt otherwise", "%6Cist_issues", "reader", `{}`, 404, "%6Cist_issues denied unknown_tool rest _mcp"),
 		call("no tool, with a long name", strings.Repeat("n", 600), "reader", `{}`, 404, strings.Repeat("n", 64)+" denied unknown_tool rest _mcp"),
+		{"from a page elsewhere", func() answer {
+			return w.send(http.MethodPost, "/tools/get_issue", w.Tokens["reader"], `{"issue_id":"AAC-42"}`, "Content-Type", "application/json", "Origin", "https://evil.example")
+		}, 403, "get_issue denied origin_not_allowed rest get_issue"},
+		{"no tool, from a page elsewhere", func() answer {
+			return w.send(http.MethodPost, "/tools/no_such_tool", w.Tokens["reader"], `{}`, "Origin", "https://evil.example")
+		}, 403, "no_such_tool denied origin_not_allowed rest _mcp"},
 		{"no tool, asked for", func() answer { return w.send(http.MethodGet, "/tools/no_such_tool", w.Tokens["reader"], "") }, 404, "no_such_tool denied unknown_tool rest _mcp"},
 		// Not calls: nothing is asked of a tool.
 		{"the list of tools", func() answer { return w.send(http.MethodGet, "/tools", w.Tokens["reader"], "") }, 200, ""},

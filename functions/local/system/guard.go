@@ -14,28 +14,42 @@ import (
 // same machine: a page can have its own name point to 127.0.0.1 (DNS rebinding). Such a request
 // names the page in Host or in Origin, and is refused before anything else looks at it. Nobody
 // is attributed to it, so it is no call and leaves no event.
+//
+// Calls of tools are refused later, when it is known whose they are, for they are on record: at
+// /mcp by the MCP front, which has lists of its own, at /tools/{name} by the function of the tool.
 
-// mcpPath is not guarded here: the MCP front has lists of its own, and refuses in the form that
-// its clients read.
-const mcpPath = "/mcp"
+const (
+	mcpPath   = "/mcp"
+	toolPaths = "/tools/"
+)
 
 // guard lets requests pass that name this machine. An exposed system may be named by any
 // address, but not by any name.
 func guard(next http.Handler, exposed bool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch {
-		case r.URL.Path == mcpPath:
-			next.ServeHTTP(w, r)
-		case !hostAllowed(r.Host, exposed):
-			refuse(w, fault.New(fault.Forbidden, fault.HostNotAllowed,
-				"this host is not served here: call the address that the program printed when it started"))
-		case !originsAllowed(r.Header.Values("Origin")):
-			refuse(w, fault.New(fault.Forbidden, fault.OriginNotAllowed,
-				"web pages of other origins may not call this: use a page served from this machine, or no browser"))
-		default:
-			next.ServeHTTP(w, r)
+		if r.URL.Path != mcpPath && !strings.HasPrefix(r.URL.Path, toolPaths) {
+			if f := unwelcome(exposed)([]string{r.Host}, r.Header.Values("Origin")); f != nil {
+				refuse(w, f)
+				return
+			}
 		}
+		next.ServeHTTP(w, r)
 	})
+}
+
+// unwelcome says why a request is not for this system.
+func unwelcome(exposed bool) func(hosts, origins []string) *fault.Fault {
+	return func(hosts, origins []string) *fault.Fault {
+		switch {
+		case len(hosts) != 1 || !hostAllowed(hosts[0], exposed):
+			return fault.New(fault.Forbidden, fault.HostNotAllowed,
+				"this host is not served here: call the address that the program printed when it started")
+		case !originsAllowed(origins):
+			return fault.New(fault.Forbidden, fault.OriginNotAllowed,
+				"web pages of other origins may not call this: use a page served from this machine, or no browser")
+		}
+		return nil
+	}
 }
 
 func refuse(w http.ResponseWriter, f *fault.Fault) {

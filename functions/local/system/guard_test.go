@@ -45,7 +45,7 @@ func TestGuard(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			passed := false
 			h := guard(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { passed = true }), test.exposed)
-			r := httptest.NewRequest(http.MethodPost, "/tools/list_issues", nil)
+			r := httptest.NewRequest(http.MethodGet, "/audit", nil)
 			r.Host = test.host
 			r.Header["Origin"] = test.origins
 			w := httptest.NewRecorder()

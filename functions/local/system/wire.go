@@ -12,6 +12,7 @@ import (
 	"github.com/aacworkflow/mcp-connector/shared/audit"
 	"github.com/aacworkflow/mcp-connector/shared/auditpage"
 	"github.com/aacworkflow/mcp-connector/shared/catalog"
+	"github.com/aacworkflow/mcp-connector/shared/fault"
 	"github.com/aacworkflow/mcp-connector/shared/gateway"
 	"github.com/aacworkflow/mcp-connector/shared/identity/oauth"
 	"github.com/aacworkflow/mcp-connector/shared/identity/signin"
@@ -50,7 +51,7 @@ func (s *System) wire(cfg Config) (http.Handler, error) {
 	authorizer := lambdarun.Authorizer(lambdarun.AuthorizerConfig{
 		Verifier: verifier, ScopesOf: catalog.ScopesOf, SignIn: signIn, Audit: settings, Log: s.Tables, Logger: cfg.Log,
 	})
-	tools := s.tools(tool.Deps{Settings: settings, Log: s.Tables, Logger: cfg.Log})
+	tools := s.tools(tool.Deps{Settings: settings, Log: s.Tables, Logger: cfg.Log}, unwelcome(cfg.Expose))
 	front := lambdarun.HTTP(cfg.Front(mcpserver.Config{
 		Tools: catalog.All(), Invoker: lambdarun.InvokerOver(tools.invoke), Version: version,
 		Audit: settings, Log: s.Tables, Logger: cfg.Log, Hosts: hosts(cfg.Expose, s.URL), Origins: loopbackOrigins, SignIn: signIn,
@@ -93,14 +94,14 @@ func (s *System) wire(cfg Config) (http.Handler, error) {
 type toolFunctions map[string]lambdarun.Handler
 
 // tools makes the function of each tool. Those that read get a tracker that cannot write.
-func (s *System) tools(deps tool.Deps) toolFunctions {
+func (s *System) tools(deps tool.Deps, unwelcome func(hosts, origins []string) *fault.Fault) toolFunctions {
 	functions := toolFunctions{}
 	readers, stores := records.NewReaders(s.Tables), records.NewStores(s.Tables, newID)
 	for _, t := range catalog.Readers() {
-		functions[t.Name] = lambdarun.Tool(tool.BindRead(t, readers, deps), deps.Logger)
+		functions[t.Name] = lambdarun.Tool(tool.BindRead(t, readers, deps), deps.Logger, unwelcome)
 	}
 	for _, t := range catalog.Writers() {
-		functions[t.Name] = lambdarun.Tool(tool.BindWrite(t, stores, deps), deps.Logger)
+		functions[t.Name] = lambdarun.Tool(tool.BindWrite(t, stores, deps), deps.Logger, unwelcome)
 	}
 	return functions
 }
