@@ -159,7 +159,6 @@ func checkRoles(s *stack.Stack) (findings []string, seen int) {
 			continue
 		}
 		findings = append(findings, checkRole(program, role, want)...)
-		findings = append(findings, checkTrust(s, functions[program].Role)...)
 		seen += len(role.Statements)
 	}
 	return append(findings, checkOtherRights(s, functions)...), seen
@@ -191,18 +190,6 @@ func checkRole(program string, role stack.Role, want []string) (findings []strin
 	return findings
 }
 
-// checkTrust holds that nobody but Lambda takes the role.
-func checkTrust(s *stack.Stack, role string) (findings []string) {
-	properties := s.Resources[role].Properties
-	for _, v := range stack.List(stack.At(properties, "AssumeRolePolicyDocument", "Statement")) {
-		principal := stack.List(stack.At(v, "Principal", "Service"))
-		if len(principal) != 1 || principal[0] != "lambda.amazonaws.com" {
-			findings = append(findings, fmt.Sprintf("%s: may be taken by others than Lambda: %v", role, stack.At(v, "Principal")))
-		}
-	}
-	return findings
-}
-
 // checkOtherRights finds rights beside the functions' roles.
 func checkOtherRights(s *stack.Stack, functions map[string]stack.Function) (findings []string) {
 	known := map[string]bool{"ApiGatewayLogRole": true, "ArchiveRole": true} // checkArchive
@@ -217,10 +204,6 @@ func checkOtherRights(s *stack.Stack, functions map[string]stack.Function) (find
 			findings = append(findings, checkFeed(r.Properties)...)
 		case strings.HasPrefix(r.Type, "AWS::IAM::") && r.Type != "AWS::IAM::Role", r.Type == "AWS::Lambda::Url", r.Type == "AWS::Lambda::EventSourceMapping":
 			findings = append(findings, fmt.Sprintf("%s: %s gives rights past the roles", id, r.Type))
-		case r.Type == "AWS::Lambda::Permission" && r.Properties["Principal"] != "apigateway.amazonaws.com":
-			findings = append(findings, fmt.Sprintf("%s lets %v call a function", id, r.Properties["Principal"]))
-		case r.Type == "AWS::Lambda::Permission" && !strings.Contains(fmt.Sprint(r.Properties["SourceArn"]), "execute-api"):
-			findings = append(findings, fmt.Sprintf("%s lets any API call a function", id))
 		}
 	}
 	role := s.Resources["ApiGatewayLogRole"]

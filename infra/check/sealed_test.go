@@ -103,9 +103,5 @@ func checkArchive(s *stack.Stack) (findings []string) {
 	if !slices.Equal(got, want) || role.Managed != nil {
 		findings = append(findings, fmt.Sprintf("ArchiveRole may do %v", got))
 	}
-	trust := stack.List(stack.At(s.Resources["ArchiveRole"].Properties, "AssumeRolePolicyDocument", "Statement"))
-	if len(trust) != 1 || stack.At(trust[0], "Principal", "Service") != "firehose.amazonaws.com" {
-		findings = append(findings, "ArchiveRole: may be taken by others than Firehose")
-	}
 	return findings
 }

@@ -17,7 +17,7 @@ import (
 // api_test.go, kept_test.go. checkTemplate runs them all.
 
 // sawInTemplate is how much the guards looked at.
-type sawInTemplate struct{ functions, statements, routes, responses, tables, metrics, names, sealed, encrypted int }
+type sawInTemplate struct{ functions, statements, callers, routes, responses, tables, metrics, names, sealed, encrypted int }
 
 func checkTemplate(s *stack.Stack, programs, settings []string, read func(string) string) (findings []string, saw sawInTemplate) {
 	gather := func(found []string, seen int) int {
@@ -26,6 +26,8 @@ func checkTemplate(s *stack.Stack, programs, settings []string, read func(string
 	}
 	saw.functions = gather(checkFunctions(s, programs, settings))
 	saw.statements = gather(checkRoles(s))
+	saw.callers = gather(checkCallers(s))
+	gather(checkTrust(s), 0)
 	saw.routes = gather(checkRoutes(s))
 	saw.responses = gather(checkResponses(s))
 	saw.tables = gather(checkTables(s))
@@ -214,7 +216,7 @@ func TestTemplate(t *testing.T) {
 	for _, f := range findings {
 		t.Error(f)
 	}
-	want := sawInTemplate{functions: len(promises) + 6, statements: 53, routes: len(promises) + len(routes), responses: 7, tables: 2, metrics: 8*len(promises) + 41, names: len(promises) + 6 + 14, sealed: len(sealed), encrypted: 2 + 1 + 2 + 2 + 1}
+	want := sawInTemplate{functions: len(promises) + 6, statements: 53, callers: len(promises) + len(routes) + 1, routes: len(promises) + len(routes), responses: 7, tables: 2, metrics: 8*len(promises) + 41, names: len(promises) + 6 + 14, sealed: len(sealed), encrypted: 2 + 1 + 2 + 2 + 1}
 	if saw != want {
 		t.Errorf("saw %+v, want %+v: a guard looks at the wrong thing, or a number here is old", saw, want)
 	}
