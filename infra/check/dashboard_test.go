@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/aacworkflow/mcp-connector/infra/stack"
@@ -364,6 +365,51 @@ var promisedAlarms = map[string]string{
 	"ErrorRateAlarm": ownNamespace + " Calls", "DenialAlarm": ownNamespace + " Denials", "ServerErrorAlarm": "AWS/ApiGateway 5XXError",
 }
 
+// goOff is when alarms go off, by hand: statistic, seconds, periods, how many of them, comparison and
+// threshold, as far as each has them. Those of the tools and of /mcp go off at one failure, as toolGoesOff.
+var goOff = map[string]string{
+	"AuditThrottleAlarm":      "Sum 300 1 GreaterThanOrEqualToThreshold 1",
+	"AuditWriteAlarm":         "Sum 60 1 GreaterThanOrEqualToThreshold 1",
+	"AuthorizerThrottleAlarm": "Sum 300 1 GreaterThanOrEqualToThreshold 1",
+	"DataThrottleAlarm":       "Sum 300 1 GreaterThanOrEqualToThreshold 1",
+	"DenialAlarm":             "3 2 GreaterThanUpperThreshold",
+	"ErrorRateAlarm":          "1 GreaterThanThreshold 2",
+	"FeedAgeAlarm":            "Maximum 300 2 GreaterThanOrEqualToThreshold 600000",
+	"PoisonAlarm":             "Sum 300 1 GreaterThanOrEqualToThreshold 1",
+	"ServerErrorAlarm":        "Sum 300 1 GreaterThanOrEqualToThreshold 5",
+	"StreamAgeAlarm":          "2 GreaterThanOrEqualToThreshold 600000",
+	"TamperingAlarm":          "Sum 60 1 GreaterThanOrEqualToThreshold 1",
+}
+
+const toolGoesOff = "1 GreaterThanOrEqualToThreshold 1"
+
+// checkGoOff holds that alarms go off when they should, always, and tell somebody.
+func checkGoOff(s *stack.Stack) (findings []string) {
+	for _, id := range s.Names("AWS::CloudWatch::Alarm") {
+		r := s.Resources[id]
+		var words []string
+		for _, name := range []string{"Statistic", "Period", "EvaluationPeriods", "DatapointsToAlarm", "ComparisonOperator", "Threshold"} {
+			if v := r.Properties[name]; v != nil {
+				if n, ok := v.(float64); ok { // else large ones are written with an exponent
+					v = strconv.FormatFloat(n, 'f', -1, 64)
+				}
+				words = append(words, stack.Short(v))
+			}
+		}
+		want, ok := goOff[id]
+		if !ok {
+			want = toolGoesOff
+		}
+		if got := strings.Join(words, " "); got != want {
+			findings = append(findings, fmt.Sprintf("%s goes off at %q, want %q", id, got, want))
+		}
+		if r.Properties["ActionsEnabled"] != nil || r.Condition != "" {
+			findings = append(findings, id+" must always be there, and its actions on")
+		}
+	}
+	return findings
+}
+
 func checkAlarms(s *stack.Stack) (findings []string) {
 	all, _ := looks(s, nil)
 	for id, metric := range promisedAlarms {
@@ -371,6 +417,7 @@ func checkAlarms(s *stack.Stack) (findings []string) {
 			findings = append(findings, fmt.Sprintf("there is no alarm %s about %s", id, metric))
 		}
 	}
+	findings = append(findings, checkGoOff(s)...)
 	denial := s.Resources["DenialAlarm"].Properties
 	if denial["ThresholdMetricId"] != "band" || denial["ComparisonOperator"] != "GreaterThanUpperThreshold" {
 		findings = append(findings, "DenialAlarm must compare with what is usual")

@@ -46,6 +46,13 @@ func checkTables(s *stack.Stack) (findings []string, seen int) {
 			}
 		}
 	}
+	data := s.Resources["DataTable"].Properties
+	if data["ResourcePolicy"] != nil {
+		findings = append(findings, "DataTable must have no policy of its own: the roles alone say who reads it")
+	}
+	if data["KinesisStreamSpecification"] != nil || data["StreamSpecification"] != nil || s.Resources["AuditTable"].Properties["StreamSpecification"] != nil {
+		findings = append(findings, "no table may have a stream but AuditTable, and that only AuditStream")
+	}
 	return append(findings, checkAuditTable(s)...), seen
 }
 

@@ -217,12 +217,18 @@ func checkOtherRights(s *stack.Stack, functions map[string]stack.Function) (find
 // checkFeed holds that the stream, and nothing else, comes to the monitor, and that a broken
 // record holds up nobody for ever.
 func checkFeed(properties map[string]any) (findings []string) {
-	for name, want := range map[string]string{
+	listed := map[string]string{
 		"FunctionName": "${AuditMonitorFunction}", "EventSourceArn": "${AuditStream.Arn}", "StartingPosition": "TRIM_HORIZON",
 		"BatchSize": "500", "MaximumBatchingWindowInSeconds": "5", "ParallelizationFactor": "1", "FunctionResponseTypes": `["ReportBatchItemFailures"]`,
 		"BisectBatchOnFunctionError": "true", "MaximumRetryAttempts": "10", "MaximumRecordAgeInSeconds": "86400",
 		"DestinationConfig": `{"OnFailure":{"Destination":{"Fn::GetAtt":"AuditAside.Arn"}}}`,
-	} {
+	}
+	for name := range properties {
+		if _, ok := listed[name]; !ok { // a filter would hide events from the monitor, Enabled all of them
+			findings = append(findings, fmt.Sprintf("AuditFeed: must not say %s", name))
+		}
+	}
+	for name, want := range listed {
 		if got := stack.Short(properties[name]); got != want {
 			findings = append(findings, fmt.Sprintf("AuditFeed: %s is %s, want %s", name, got, want))
 		}

@@ -53,10 +53,31 @@ func checkSealed(s *stack.Stack) (findings []string, seen int) {
 			findings = append(findings, fmt.Sprintf("the policy of %s is\n%s\nwant\n%s", id, strings.Join(got[id], "\n"), strings.Join(sealed[id], "\n")))
 		}
 	}
+	findings = append(findings, checkSubscriptions(s)...)
 	for _, id := range s.Names("AWS::S3::Bucket") {
 		findings = append(findings, checkBucket(id, s.Resources[id])...)
 	}
 	return findings, seen
+}
+
+// checkSubscriptions holds that findings are sent to the address of the parameter, and nowhere else.
+func checkSubscriptions(s *stack.Stack) (findings []string) {
+	const want = `{"Endpoint":{"Ref":"FindingsEmail"},"Protocol":"email","TopicArn":{"Ref":"FindingsTopic"}}`
+	if s.Resources["FindingsMail"].Type != "AWS::SNS::Subscription" {
+		findings = append(findings, "FindingsMail is missing")
+	}
+	for _, id := range s.Names("AWS::SNS::Subscription") {
+		r := s.Resources[id]
+		if got := stack.Short(r.Properties); id != "FindingsMail" || got != want || r.Condition != "HasFindingsEmail" {
+			findings = append(findings, fmt.Sprintf("%s sends findings to others than FindingsEmail: %s", id, got))
+		}
+	}
+	for _, id := range s.Names("AWS::SNS::Topic") {
+		if s.Resources[id].Properties["Subscription"] != nil {
+			findings = append(findings, id+" must name no subscriptions within itself")
+		}
+	}
+	return findings
 }
 
 // checkBucket holds that a bucket is never public, has one owner, and outlives the stack.

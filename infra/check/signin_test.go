@@ -163,6 +163,7 @@ func checkUserPool(s *stack.Stack, c signin.Config, parameters map[string]string
 		"its scopes are those of the address of /mcp":                  identifier == c.Resource() && c.Issuer.ScopePrefix == c.Resource()+"/",
 		"only its client's tokens are taken":                           slices.Equal(c.Issuer.Clients, []string{parameters["UserPoolClient"]}),
 		"its client has no secret":                                     client["GenerateSecret"] == false,
+		"its client knows passwords by SRP alone, never in the clear":  stack.Short(client["ExplicitAuthFlows"]) == `["ALLOW_USER_SRP_AUTH"]`,
 		"its client uses codes alone":                                  stack.Short(client["AllowedOAuthFlows"]) == `["code"]`,
 		"its client's callbacks are those that /register knows":        stack.Short(client["CallbackURLs"]) == `{"Fn::Split":[",",{"Ref":"CognitoCallbacks"}]}`,
 		"its access tokens end within an hour":                         stack.Short(client["AccessTokenValidity"]) == "60" && stack.At(client, "TokenValidityUnits", "AccessToken") == "minutes",

@@ -120,6 +120,7 @@ func checkSetUp(program string, f stack.Function) (findings []string) {
 		"must be traced":                                      stack.At(f.Properties, "TracingConfig", "Mode") == "Active",
 		"must log as JSON to the group that has a retention":  stack.Short(stack.At(f.Properties, "LoggingConfig", "LogGroup")) == "${FunctionLog}" && stack.At(f.Properties, "LoggingConfig", "LogFormat") == "JSON",
 		"must not be reachable from a network of the account": f.Properties["VpcConfig"] == nil,
+		"must run our program alone, without layers or disks": f.Properties["Layers"] == nil && f.Properties["FileSystemConfigs"] == nil,
 	} {
 		if !is {
 			findings = append(findings, program+" "+what)
