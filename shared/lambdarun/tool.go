@@ -22,7 +22,8 @@ import (
 // functions/mcp, answered with a tool.Reply. Both go through Bound, which decides and records.
 //
 // Each of unwelcome may refuse an API Gateway event for where it comes from: the Host and Origin
-// headers. Deployed, that is API Gateway's matter.
+// headers. It is for local mode, which every page in a browser on the machine can reach. Deployed
+// there is none: a page has no token, and without CORS headers it reads no answer.
 func Tool(bound *tool.Bound, logger *slog.Logger, unwelcome ...func(hosts, origins []string) *fault.Fault) Handler {
 	f := toolFunction{bound, logger.With("tool", bound.Definition().Name), unwelcome}
 	return f.invoke
